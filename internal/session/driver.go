@@ -1,0 +1,145 @@
+package session
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Driver makes agents run: the native loop, or a harness. It never knows which
+// surface is in front.
+type Driver interface {
+	// Open starts an epoch of a session: a new one, or one restored. It must
+	// not wait for networks or MCP servers; those connect in the background.
+	Open(ctx context.Context, req OpenRequest) (Handle, error)
+}
+
+// OpenRequest is what a driver gets to start with.
+type OpenRequest struct {
+	Info     Info
+	Epoch    uint64
+	Restored bool // the session has a past: read it from History
+	// Config holds the values chosen earlier by config option id ("mode",
+	// "model", "thought_level"); nil for a new session.
+	Config map[string]string
+	// History yields the driver's own private events in order (Kind
+	// KindDriverPrivate), for a restored session.
+	History func(ctx context.Context, yield func(Event) error) error
+	// Servers are the client's MCP servers as it sent them (ACP McpServer);
+	// never stored.
+	Servers []jsontext.Value
+	Sink    Sink
+}
+
+// Setup is what an opened agent offers a client at once, as ACP v1 JSON. Nil
+// fields are absent.
+type Setup struct {
+	ConfigOptions jsontext.Value // array of SessionConfigOption
+	Modes         jsontext.Value // SessionModeState
+	Models        jsontext.Value // legacy SessionModelState
+	Commands      jsontext.Value // array of AvailableCommand
+}
+
+// Handle is one opened agent. The hub calls Prompt for one turn at a time;
+// the other methods may come while it runs.
+type Handle interface {
+	Setup() Setup
+	// Prompt runs one turn to its end and returns how it ended. ctx is
+	// cancelled to cancel the turn: the driver then stops model and tools at
+	// once and returns Stop Cancelled. A returned error fails the turn; a
+	// *FailureError chooses the code. All its events were emitted before it
+	// returns; later ones with this turn are dropped.
+	Prompt(ctx context.Context, turn Turn) (TurnEnd, error)
+	// Steer adds content to the running turn; ErrUnsupported if it cannot.
+	Steer(ctx context.Context, content []jsontext.Value) error
+	// Set changes a config option ("mode", "model", "thought_level", …), emits
+	// what changed and returns the whole Setup after it. A value it does not
+	// offer is an InvalidError.
+	Set(ctx context.Context, option, value string) (Setup, error)
+	// Close ends the epoch and everything it started.
+	Close(ctx context.Context) error
+}
+
+// Turn is one prompt on its way to a driver.
+type Turn struct {
+	ID      string
+	Content []jsontext.Value // ACP ContentBlock, as the client sent them
+	Hands   Hands
+}
+
+// Draft is an event a driver wants recorded.
+type Draft struct {
+	Kind      Kind
+	Retention Retention
+	Version   uint8          // protocol version of Body: 1 or 2; 0 for private ones
+	Body      jsontext.Value // whole params: {"sessionId":…,"update":{…}}
+}
+
+// Sink is where a driver puts what happens. Methods block for backpressure and
+// fail when the epoch is over, with ctx, or when the store failed.
+type Sink interface {
+	// Emit records drafts in order. They are visible once committed.
+	Emit(ctx context.Context, drafts ...Draft) error
+	// Ask puts a permission or elicitation to the people attached and waits for
+	// the verdict. body is the whole params; sessionId in it is the session's.
+	// Denial for want of a person is a Verdict, not an error.
+	Ask(ctx context.Context, kind Kind, body jsontext.Value) (Verdict, error)
+	// CanAsk reports whether somebody attached could answer this kind now.
+	CanAsk(kind Kind) bool
+	// Change patches the session's Info (title, grants, foreign id) together
+	// with what is emitted next.
+	Change(ctx context.Context, change InfoChange) error
+}
+
+// Verdict settles a request to people, once.
+type Verdict struct {
+	Request string         `json:"request"` // event id of the request
+	Outcome Outcome        `json:"outcome"`
+	Option  string         `json:"option,omitzero"`  // permission: the chosen optionId, one that was offered
+	Content jsontext.Value `json:"content,omitzero"` // elicitation: the accepted content
+	By      string         `json:"by,omitzero"`      // attachment or rule
+	Reason  string         `json:"reason,omitzero"`  // why, when nobody chose: "expired", "cancelled", …
+}
+
+// Outcome of a request to people.
+type Outcome string
+
+// The outcomes. Only Selected and Accepted are a person's yes or choice;
+// Declined is a person's no; Withdrawn is everything that was no person's
+// decision (expiry, cancel, nobody attached, a broken answer): denied.
+const (
+	Selected  Outcome = "selected"
+	Accepted  Outcome = "accepted"
+	Declined  Outcome = "declined"
+	Withdrawn Outcome = "withdrawn"
+)
+
+// Hands are the client's own file system and terminals, where it offered them
+// and the prompt came from it. Nil fields were not offered.
+type Hands struct {
+	FS        FS
+	Terminals Terminals
+}
+
+// FS reads and writes text through the client, unsaved buffers included (ACP
+// fs/*). Paths are absolute. A missing file is an error matching fs.ErrNotExist.
+type FS interface {
+	// ReadTextFile reads limit lines from line on (1-based; 0 means all).
+	ReadTextFile(ctx context.Context, path string, line, limit int) (string, error)
+	WriteTextFile(ctx context.Context, path, content string) error
+}
+
+// Terminals runs commands in the client's terminals (ACP terminal/*).
+type Terminals interface {
+	CreateTerminal(ctx context.Context, argv []string, cwd string, env map[string]string, limit int64) (id string, err error)
+	TerminalOutput(ctx context.Context, id string) (out string, truncated bool, exit *TerminalExit, err error)
+	WaitTerminal(ctx context.Context, id string) (TerminalExit, error)
+	KillTerminal(ctx context.Context, id string) error
+	ReleaseTerminal(ctx context.Context, id string) error
+}
+
+// TerminalExit is how a command in a client's terminal ended.
+type TerminalExit struct {
+	Code   *int   // nil when a signal ended it
+	Signal string // "" when it exited
+}

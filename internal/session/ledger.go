@@ -1,0 +1,123 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Info is what is known of a session beside its events.
+type Info struct {
+	ID        string
+	Owner     string // principal; "local" on stdio
+	Key       string // a name given by a caller, unique per owner; may be empty
+	Label     string
+	Agent     string   // alias
+	Cwd       string   // absolute
+	Roots     []string // additional directories, absolute
+	Title     string
+	TitleSet  bool // a person chose the title; it is not overwritten
+	Archived  bool
+	Parent    string         // session id of the parent, for forks and subagents
+	Foreign   string         // the harness's own session id
+	Grants    jsontext.Value // what was allowed for the whole session; the driver's own bytes
+	CreatedAt time.Time
+	UpdatedAt time.Time // of the last prompt or rename; loading changes nothing
+	LastSeq   Seq
+	Active    bool // an instance owns it now
+}
+
+// InfoChange is a patch of Info; nil fields stay as they are.
+type InfoChange struct {
+	Key, Label, Agent, Cwd, Title, Foreign *string
+	TitleSet, Archived                     *bool
+	Roots                                  *[]string
+	Grants                                 *jsontext.Value
+	UpdatedAt                              *time.Time
+}
+
+// Fence is the right to append to a session: it grows with each acquisition,
+// and an append with an older one fails with ErrFenced.
+type Fence uint64
+
+// Doc is a message folded for search: the whole text of one message id.
+type Doc struct {
+	Seq  Seq    // of its first chunk
+	Role string // "user" or "assistant"
+	Text string
+}
+
+// Batch is what one append commits, all or nothing.
+type Batch struct {
+	Events   []Event // Seq is assigned by the append
+	Snapshot []byte  // the State after the last event; nil to leave the stored one
+	Docs     []Doc
+	Change   *InfoChange
+	Durable  bool // flush to disk before returning: a turn's end
+}
+
+// Filter selects sessions. Zero fields select everything.
+type Filter struct {
+	Owner    string
+	Agent    string
+	Cwd      string // exact
+	Key      string
+	Label    string
+	Parent   string
+	Archived Archived
+}
+
+// Archived says whether archived sessions are listed.
+type Archived uint8
+
+// The archive filters.
+const (
+	ExcludeArchived Archived = iota
+	IncludeArchived
+	OnlyArchived
+)
+
+// Hit is one search result.
+type Hit struct {
+	Info    Info
+	Seq     Seq
+	Role    string
+	Snippet string // the passage, matches between « and »
+}
+
+// Ledger stores sessions. All methods are safe for concurrent use. An event is
+// shown to anyone only after Append has returned. Errors are ErrNotFound,
+// ErrFenced, *ActiveElsewhereError, ErrReadOnly or the store's own.
+type Ledger interface {
+	// Create stores a new session; the caller owns it from then on.
+	Create(ctx context.Context, info Info) (Fence, error)
+	Info(ctx context.Context, id string) (Info, error)
+	// Update patches a session's Info. fence 0 is allowed for a session that is
+	// not active anywhere or is active in this instance.
+	Update(ctx context.Context, id string, fence Fence, change InfoChange) error
+	// Delete removes a session with all its events; deleting none is no error.
+	Delete(ctx context.Context, id string) error
+	// List returns a page, newest UpdatedAt first, and the cursor of the next
+	// page, "" at the end. A cursor it did not make is ErrBadCursor.
+	List(ctx context.Context, f Filter, cursor string, limit int) ([]Info, string, error)
+	// Search finds messages, best first.
+	Search(ctx context.Context, text string, f Filter, limit int) ([]Hit, error)
+
+	// Append commits a batch under a fence and returns the last Seq. The
+	// session's events in b get consecutive numbers in order.
+	Append(ctx context.Context, id string, fence Fence, b Batch) (Seq, error)
+	// Read returns up to limit events after seq, in order; none at the end.
+	// No lock or cursor is held after it returns.
+	Read(ctx context.Context, id string, after Seq, limit int) ([]Event, error)
+	// Snapshot returns the newest stored State and the Seq it stands at; nil, 0
+	// when there is none.
+	Snapshot(ctx context.Context, id string) ([]byte, Seq, error)
+
+	// Acquire makes this instance the session's owner, taking over from a dead
+	// one. It fails with *ActiveElsewhereError while another is alive.
+	Acquire(ctx context.Context, id string) (Fence, error)
+	// Release gives the session up; a stale fence is no error.
+	Release(ctx context.Context, id string, fence Fence) error
+	Close() error
+}

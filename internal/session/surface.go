@@ -1,0 +1,124 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Role is what an attachment may do; each includes the ones before it.
+type Role uint8
+
+// The roles.
+const (
+	Observer Role = iota
+	Prompter
+	Approver
+)
+
+// Replay says what an attachment sees of the past.
+type Replay uint8
+
+const (
+	// ReplayNone starts at the end (session/resume, session/new).
+	ReplayNone Replay = iota
+	// ReplayHistory starts at the beginning with history events only, up to the
+	// end at the time of attaching; from there on everything (session/load).
+	ReplayHistory
+	// ReplayAfter gives everything after a known Seq (a reconnecting client).
+	ReplayAfter
+)
+
+// AttachRequest is how a client joins a session.
+type AttachRequest struct {
+	Owner  string
+	Role   Role
+	Replay Replay
+	After  Seq // for ReplayAfter
+	Hands  Hands
+	// Answers lists the request kinds this client can answer
+	// (KindPermission, KindElicitation).
+	Answers []Kind
+	// Cwd, when not empty, must be the session's own, or the session is moved
+	// there (load and resume carry one).
+	Cwd     string
+	Roots   []string
+	Servers []jsontext.Value
+}
+
+// PromptRequest is one prompt from a client.
+type PromptRequest struct {
+	Content []jsontext.Value // ACP ContentBlock, checked by the surface
+	Key     string           // idempotency key; empty for none
+}
+
+// Prompted says what became of a prompt. The answer itself is the turn's
+// turn_end event, met by the attachment's cursor.
+type Prompted struct {
+	Turn   string
+	Queued bool
+	// Ended is set when the prompt was a repeat of a turn already over.
+	Ended *TurnEnd
+}
+
+// Steered is the outcome of steering (_session/steering).
+type Steered string
+
+// The outcomes of steering.
+const (
+	Injected       Steered = "injected"
+	StartedNewTurn Steered = "startedNewTurn"
+	SteerFailed    Steered = "failed"
+)
+
+// Request is an open request to people.
+type Request struct {
+	ID      string // event id
+	Seq     Seq
+	Kind    Kind
+	Turn    string
+	Body    jsontext.Value
+	Options []string // permission: the option ids offered
+	Expires time.Time
+}
+
+// Status is what session/status reports.
+type Status struct {
+	Active  bool
+	Running bool
+	Turn    string
+}
+
+// Attachment is one client's place in a session: a cursor on its ledger, not a
+// queue. Next is for one goroutine (the pump); the rest may be called from any.
+type Attachment interface {
+	ID() string
+	Info() Info
+	Setup() Setup
+	// Start is the last Seq committed when it attached. Replay is over once
+	// the cursor has passed it.
+	Start() Seq
+	// Next blocks until there is something after the cursor and returns it, in
+	// order, skipping what this attachment does not get (private events, its
+	// own user messages, on load what is not history, requests settled since).
+	// cursor is where it stands now, also when events is empty because all of a
+	// page was skipped. io.EOF after the session was closed or deleted.
+	Next(ctx context.Context) (events []Event, cursor Seq, err error)
+	// Open lists the requests still open at Start; a surface offers them to a
+	// client that attaches late.
+	Open() []Request
+
+	Prompt(ctx context.Context, req PromptRequest) (Prompted, error)
+	// Steer adds to the running turn, or starts one.
+	Steer(ctx context.Context, content []jsontext.Value) (Steered, string, error)
+	// Cancel cancels the running turn and every queued prompt. Idle: nothing.
+	Cancel(ctx context.Context) error
+	// Answer settles a request; an answer to one that is closed, or was not
+	// offered to this attachment's kind, is dropped and returns false.
+	Answer(ctx context.Context, v Verdict) (bool, error)
+	Set(ctx context.Context, option, value string) (Setup, error)
+	// Record keeps what a client sent as its own session/update.
+	Record(ctx context.Context, body jsontext.Value) error
+	Detach()
+}
