@@ -4,6 +4,7 @@ package acp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,15 +19,24 @@ type MessageConn interface {
 	// *MessageTooLargeError for one message over the limit: that message is
 	// skipped and the connection lives on.
 	ReadMessage(ctx context.Context) (jsontext.Value, error)
-	// WriteMessage sends one message. It blocks while the peer is slow.
+	// WriteMessage sends one message. It blocks while the peer is slow, and
+	// does not keep msg. It returns ErrInvalidMessage, or the error of ctx,
+	// only when nothing of msg was sent; after any other error the connection
+	// is unusable.
 	WriteMessage(ctx context.Context, msg jsontext.Value) error
 	// Close ends the connection. It may be called more than once.
 	Close() error
 }
 
+// ErrInvalidMessage reports a message that was not sent because it is not JSON.
+var ErrInvalidMessage = errors.New("the message is not valid JSON")
+
 // MessageTooLargeError reports one incoming message that was over the limit.
 type MessageTooLargeError struct {
 	Limit int64 // bytes
+	// Head is how the message begins, enough to find out whom to tell. It is
+	// what the peer sent and does not belong in a log.
+	Head []byte
 }
 
 func (e *MessageTooLargeError) Error() string {
@@ -41,7 +51,8 @@ func (e *MessageTooLargeError) Error() string {
 type Handler interface {
 	// HandleRequest takes a request. Exactly one of Reply, ReplyRaw or Fail
 	// must be called on it, at once or later, from any goroutine. ctx ends
-	// when the peer cancels the request or the connection ends.
+	// when the peer cancels the request, or the connection ends before the
+	// request is answered; answering does not end it.
 	HandleRequest(ctx context.Context, req *Request)
 	// HandleNotification takes a notification. Responses to our own calls that
 	// arrived after it are held until it returns.

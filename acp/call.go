@@ -1,0 +1,165 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// methodCancelRequest is the notification that cancels a request of the sender.
+const methodCancelRequest = "$/cancel_request"
+
+// cancelGrace is how long a cancelled call waits for its $/cancel_request to
+// be written. It keeps the order with what the caller sends next, and does not
+// hold the caller when the peer has stopped reading.
+const cancelGrace = 200 * time.Millisecond
+
+// response is how a call of ours ends.
+type response struct {
+	result jsontext.Value
+	err    error
+}
+
+// cancelParams are the params of $/cancel_request.
+type cancelParams struct {
+	RequestID jsontext.Value `json:"requestId"`
+}
+
+// Call sends a request and waits for the answer. params is as for Notify. An
+// error of the peer comes back as an *Error. When ctx ends first, the peer is
+// told by $/cancel_request, its late answer is dropped, and Call returns the
+// error of ctx. When the connection ends first, Call returns ErrClosed.
+//
+// A Handler method must not wait for a Call on its own connection: it holds up
+// the answer. It may from a goroutine of its own.
+func (c *Conn) Call(ctx context.Context, method string, params any) (jsontext.Value, error) {
+	return c.call(ctx, ID{}, method, params)
+}
+
+// CallID is Call with an id of the caller's choice. It fails if a request with
+// that id is still waiting for its answer.
+func (c *Conn) CallID(ctx context.Context, id ID, method string, params any) (jsontext.Value, error) {
+	if !id.IsValid() {
+		return nil, fmt.Errorf("cannot call %s: the request id is empty", method)
+	}
+	return c.call(ctx, id, method, params)
+}
+
+func (c *Conn) call(ctx context.Context, id ID, method string, params any) (jsontext.Value, error) {
+	id, answer, err := c.expect(id)
+	if err != nil {
+		return nil, fmt.Errorf("cannot call %s: %w", method, err)
+	}
+	e := newEncoder()
+	msg, err := e.call(id, method, params)
+	if err == nil {
+		err = c.write(ctx, msg)
+	}
+	e.free()
+	if err != nil {
+		c.forget(id)
+		return nil, err
+	}
+	select {
+	case r := <-answer:
+		return r.result, r.err
+	case <-ctx.Done():
+		if c.forget(id) {
+			c.cancelPeer(id)
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// expect registers a call; the zero ID means a fresh one.
+func (c *Conn) expect(id ID) (ID, <-chan response, error) {
+	answer := make(chan response, 1)
+	var err error
+	c.update(func(s *state) {
+		if s.closed || s.inputDone {
+			err = closedError(s.err)
+			return
+		}
+		for !id.IsValid() {
+			s.lastID++
+			if _, taken := s.calls[IntID(s.lastID)]; !taken {
+				id = IntID(s.lastID)
+			}
+		}
+		if _, taken := s.calls[id.key()]; taken {
+			err = fmt.Errorf("request %s is still waiting for its answer", id)
+			return
+		}
+		s.calls[id.key()] = answer
+	})
+	return id, answer, err
+}
+
+// forget drops a call and reports whether it was still waiting.
+func (c *Conn) forget(id ID) bool {
+	waiting := false
+	c.update(func(s *state) {
+		_, waiting = s.calls[id.key()]
+		delete(s.calls, id.key())
+	})
+	return waiting
+}
+
+// cancelPeer tells the peer that nobody waits for its answer any more.
+func (c *Conn) cancelPeer(id ID) {
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		if err := c.Notify(context.Background(), methodCancelRequest, cancelParams{id.Raw()}); err != nil {
+			c.opts.Logger.Debug("acp: cancelling a request failed", "error", err)
+		}
+	}()
+	select {
+	case <-sent:
+	case <-time.After(cancelGrace):
+	}
+}
+
+// settle gives a response to the call that waits for it. Late and unknown ones
+// are dropped.
+func (c *Conn) settle(m message) {
+	r := response{result: m.result, err: m.fault}
+	if r.err == nil && m.failed != nil {
+		r = response{err: decodeError(m.failed)}
+	}
+	known := false
+	c.update(func(s *state) {
+		var answer chan<- response
+		if answer, known = s.calls[m.id.key()]; known {
+			answer <- r
+			delete(s.calls, m.id.key())
+		}
+	})
+	if !known {
+		c.opts.Logger.Debug("acp: dropped a response nobody waits for")
+	}
+}
+
+// decodeError reads the error object of a response, taking from a broken one
+// what is usable.
+func decodeError(v jsontext.Value) *Error {
+	var lenient struct {
+		Code    jsontext.Value `json:"code"`
+		Message jsontext.Value `json:"message"`
+		Data    jsontext.Value `json:"data"`
+	}
+	e := &Error{Code: CodeInternalError}
+	// v is a valid object and raw members take anything: this cannot fail.
+	_ = json.Unmarshal(v, &lenient)
+	if json.Unmarshal(lenient.Code, &e.Code) != nil {
+		e.Code = CodeInternalError
+	}
+	if json.Unmarshal(lenient.Message, &e.Message) != nil {
+		e.Message = "the peer gave no reason"
+	}
+	e.Data = lenient.Data
+	return e
+}
