@@ -49,6 +49,24 @@ func (c *Conn) CallID(ctx context.Context, id ID, method string, params any) (js
 }
 
 func (c *Conn) call(ctx context.Context, id ID, method string, params any) (jsontext.Value, error) {
+	p, err := c.Go(ctx, id, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return p.Wait(ctx)
+}
+
+// Pending is a request of ours that has been written and waits for its answer.
+type Pending struct {
+	conn   *Conn
+	id     ID
+	answer <-chan response
+}
+
+// Go writes a request and returns at once, so that it keeps its place among
+// what the caller writes before and after it. The zero ID means a fresh one.
+// Exactly one Wait must follow.
+func (c *Conn) Go(ctx context.Context, id ID, method string, params any) (*Pending, error) {
 	id, answer, err := c.expect(id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot call %s: %w", method, err)
@@ -63,12 +81,17 @@ func (c *Conn) call(ctx context.Context, id ID, method string, params any) (json
 		c.forget(id)
 		return nil, err
 	}
+	return &Pending{conn: c, id: id, answer: answer}, nil
+}
+
+// Wait returns the answer, as Call does.
+func (p *Pending) Wait(ctx context.Context) (jsontext.Value, error) {
 	select {
-	case r := <-answer:
+	case r := <-p.answer:
 		return r.result, r.err
 	case <-ctx.Done():
-		if c.forget(id) {
-			c.cancelPeer(id)
+		if p.conn.forget(p.id) {
+			p.conn.cancelPeer(p.id)
 		}
 		return nil, ctx.Err()
 	}
