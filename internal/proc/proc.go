@@ -1,0 +1,125 @@
+// Package proc starts child processes and keeps custody of them: whatever a
+// child starts ends with it, on cancel, on close and when we die ourselves.
+//
+// On Linux every descendant is held, also one that left its session, by the
+// subreaper of package shim. On other Unix systems the child's process group
+// is held, on Windows a job object.
+package proc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// drainDelay is how long output may keep coming after the tree is gone. Only a
+// process that got away can still hold the pipes then.
+const drainDelay = 2 * time.Second
+
+// Spec says what to start and how.
+type Spec struct {
+	// Argv is the program and its arguments. A name without a separator is
+	// looked up in the PATH of Env; a relative path starts at Dir.
+	Argv []string
+	// Dir is the working directory; empty means our own.
+	Dir string
+	// Env is the whole environment as KEY=value. Nil means Environ of our own,
+	// so that a forgotten field leaks nothing.
+	Env []string
+	// Stdin, Stdout and Stderr connect the child; nil means the null device. An
+	// *os.File is handed over as it is; a Writer is written to by one goroutine
+	// at a time, also when it serves both outputs. A Stdin that is no file should
+	// end by itself, or Wait is late by two seconds.
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Grace is the time between SIGTERM and SIGKILL for the whole tree. Zero
+	// means SIGKILL at once, which is right for a shell call.
+	Grace time.Duration
+}
+
+// Exit is how a child ended.
+type Exit struct {
+	Code   int    // the exit code; -1 when a signal ended it
+	Signal string // like "SIGKILL"; empty when it exited by itself
+}
+
+// Proc is a running child and everything that descends from it. Its methods
+// are safe for concurrent use.
+type Proc struct {
+	pid  int
+	done chan struct{}
+	exit Exit  // valid once done is closed
+	err  error // likewise
+
+	stopping sync.Mutex
+	tree     tree
+}
+
+// ErrSurvivors is returned by Wait when processes of the tree could not be
+// killed: they belong to another user or are stuck in the kernel.
+var ErrSurvivors = errors.New("some processes it started could not be killed")
+
+// Start starts a child. When ctx ends, the tree is ended as by Stop. A start
+// that fails returns a *StartError.
+func Start(ctx context.Context, spec Spec) (*Proc, error) {
+	if spec.Env == nil {
+		spec.Env = defaultEnv()
+	}
+	path, err := find(spec)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proc{done: make(chan struct{})}
+	if err := p.start(spec, path); err != nil {
+		return nil, err
+	}
+	release := context.AfterFunc(ctx, p.Stop)
+	go func() {
+		<-p.done
+		release()
+	}()
+	return p, nil
+}
+
+// Pid returns the child's process id. It is for records and for people: the
+// process may be gone and the id used again.
+func (p *Proc) Pid() int { return p.pid }
+
+// Done is closed when the child has ended, its tree is gone and its output has
+// been delivered.
+func (p *Proc) Done() <-chan struct{} { return p.done }
+
+// Wait waits for Done and returns how the child ended. The error is about
+// custody, never about the child's exit code.
+func (p *Proc) Wait() (Exit, error) {
+	<-p.done
+	return p.exit, p.err
+}
+
+// Stop begins to end the tree, with the grace of its Spec, and returns at once.
+func (p *Proc) Stop() { p.end(true) }
+
+// Kill begins to end the tree without any grace and returns at once.
+func (p *Proc) Kill() { p.end(false) }
+
+func (p *Proc) end(gently bool) {
+	p.stopping.Lock()
+	defer p.stopping.Unlock()
+	select {
+	case <-p.done:
+	default:
+		p.tree.end(gently)
+	}
+}
+
+// finish records the end, once.
+func (p *Proc) finish(exit Exit, err error) {
+	p.exit, p.err = exit, err
+	close(p.done)
+	p.stopping.Lock()
+	defer p.stopping.Unlock()
+	p.tree.release()
+}

@@ -1,0 +1,202 @@
+//go:build unix
+
+package shim
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+func init() {
+	if len(os.Args) > 3 && os.Args[0] == Marker {
+		os.Exit(run(os.Args[1], os.Args[2], os.Args[3:]))
+	}
+}
+
+// custody is one child and everything that descends from it.
+type custody struct {
+	child  int
+	asked  chan byte               // what ControlFD says; orphaned once we are dead
+	exited chan syscall.WaitStatus // the child's own end, once
+	gone   chan struct{}           // closed when no descendant is left
+}
+
+// orphaned stands for end of file on ControlFD. It is no byte we send.
+const orphaned = 0
+
+func run(graceMS, path string, argv []string) int {
+	syscall.CloseOnExec(ControlFD)
+	syscall.CloseOnExec(StatusFD)
+	_ = syscall.SetNonblock(ControlFD, false)
+	keepDescriptors()
+	adoptOrphans()
+
+	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: []uintptr{0, 1, 2},
+		Sys:   &syscall.SysProcAttr{Setsid: true}, // so that a "kill 0" of the child spares us
+	})
+	if err != nil {
+		errno, _ := err.(syscall.Errno)
+		report("failed", int(errno))
+		return 127
+	}
+	for fd := range 3 { // or the pipes would not close with the child
+		_ = syscall.Close(fd)
+	}
+	report("started", pid)
+
+	c := &custody{
+		child:  pid,
+		asked:  make(chan byte),
+		exited: make(chan syscall.WaitStatus, 1),
+		gone:   make(chan struct{}),
+	}
+	go c.listen()
+	go c.reap()
+	return c.guard(time.Duration(atoi(graceMS)) * time.Millisecond)
+}
+
+// guard waits for the child's end or for the word to end it, ends what is left
+// of the tree and returns the status to exit with.
+func (c *custody) guard(grace time.Duration) int {
+	var ws syscall.WaitStatus
+	ended := false
+	select {
+	case ws = <-c.exited:
+		ended = true
+	case how := <-c.asked:
+		grace = shorten(grace, how)
+	}
+	if left := c.end(grace); left > 0 {
+		report("left", left)
+	}
+	if !ended {
+		select {
+		case ws = <-c.exited:
+		default: // it withstood SIGKILL
+			return 128 + int(syscall.SIGKILL)
+		}
+	}
+	if ws.Signaled() {
+		report("signaled", int(ws.Signal()))
+		return 128 + int(ws.Signal())
+	}
+	report("exited", ws.ExitStatus())
+	return ws.ExitStatus()
+}
+
+// end brings the tree down and returns how many processes are left: none,
+// unless some withstood SIGKILL until giveUp.
+func (c *custody) end(grace time.Duration) int {
+	if c.waitGone(settle) {
+		return 0
+	}
+	if grace > 0 {
+		terminateTree(c.child)
+		if c.waitAsked(grace) {
+			return 0
+		}
+	}
+	for deadline := time.Now().Add(giveUp); time.Now().Before(deadline); {
+		killTree(c.child)
+		if c.waitGone(killAgain) {
+			return 0
+		}
+	}
+	return countTree(c.child)
+}
+
+func (c *custody) waitGone(d time.Duration) bool {
+	select {
+	case <-c.gone:
+		if !strays(c.child) {
+			return true
+		}
+		time.Sleep(d)
+		return !strays(c.child)
+	case <-time.After(d):
+		return false
+	}
+}
+
+// waitAsked is waitGone that a later word can cut short.
+func (c *custody) waitAsked(grace time.Duration) bool {
+	deadline := time.Now().Add(grace)
+	for {
+		select {
+		case <-c.gone:
+			return !strays(c.child)
+		case how := <-c.asked:
+			if d := time.Now().Add(shorten(grace, how)); d.Before(deadline) {
+				deadline = d
+			}
+		case <-time.After(time.Until(deadline)):
+			return false
+		}
+	}
+}
+
+func shorten(grace time.Duration, how byte) time.Duration {
+	switch how {
+	case Kill:
+		return 0
+	case orphaned:
+		return min(grace, orphanGrace)
+	}
+	return grace
+}
+
+// listen passes on what ControlFD says until its end.
+func (c *custody) listen() {
+	var b [1]byte
+	for {
+		n, err := syscall.Read(ControlFD, b[:])
+		switch {
+		case err == syscall.EINTR:
+		case n == 1:
+			c.asked <- b[0]
+		default:
+			c.asked <- orphaned
+			return
+		}
+	}
+}
+
+// reap collects every descendant that dies, and so knows when none is left.
+func (c *custody) reap() {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil: // ECHILD
+			close(c.gone)
+			return
+		case pid == c.child:
+			c.exited <- ws
+		}
+	}
+}
+
+func report(word string, n int) {
+	line := []byte(word + " " + itoa(n) + "\n")
+	_, _ = syscall.Write(StatusFD, line) // we may be dead; nobody else to tell
+}
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + itoa(n%10)
+}
+
+// atoi reads the digits s starts with.
+func atoi(s string) int {
+	n := 0
+	for i := 0; i < len(s) && s[i] >= '0' && s[i] <= '9' && n < 1<<30; i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	return n
+}
