@@ -71,12 +71,12 @@ func (c *Conn) Go(ctx context.Context, id ID, method string, params any) (*Pendi
 	if err != nil {
 		return nil, fmt.Errorf("cannot call %s: %w", method, err)
 	}
-	e := newEncoder()
+	e := c.encoders.get()
 	msg, err := e.call(id, method, params)
 	if err == nil {
 		err = c.write(ctx, msg)
 	}
-	e.free()
+	c.encoders.put(e)
 	if err != nil {
 		c.forget(id)
 		return nil, err

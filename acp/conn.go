@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,10 @@ var ErrAnswered = errors.New("the request was answered already")
 
 // Options are the settings of a Conn. The zero value means the defaults.
 type Options struct {
+	// MaxMessageBytes refuses longer messages, each by itself, whatever the
+	// transport lets through. Zero leaves the limit to the transport, which
+	// does not hold in memory what it refuses.
+	MaxMessageBytes int64
 	// MaxQueuedBytes bounds what is read ahead of the handler. When it is
 	// reached, reading stops until the handler catches up; nothing is lost.
 	// Zero means DefaultMaxQueuedBytes.
@@ -52,13 +57,14 @@ type Options struct {
 // Conn is one side of a JSON-RPC connection that speaks ACP: it can be an
 // agent, a client, or both. All methods may be used by any goroutine.
 type Conn struct {
-	mc      MessageConn
-	handler Handler
-	opts    Options
-	inbox   *inbox
-	eof     chan struct{} // closed when the input has ended
-	drained chan struct{} // closed when, after that, all requests are answered
-	done    chan struct{} // closed when the connection has ended
+	mc       MessageConn
+	handler  Handler
+	opts     Options
+	inbox    *inbox
+	encoders encoders
+	eof      chan struct{} // closed when the input has ended
+	drained  chan struct{} // closed when, after that, all requests are answered
+	done     chan struct{} // closed when the connection has ended
 
 	mu    sync.Mutex
 	state state // changed only by update
@@ -217,7 +223,7 @@ func (c *Conn) read(ctx context.Context) {
 	defer close(c.eof)
 	var p parser
 	for {
-		raw, err := c.mc.ReadMessage(ctx)
+		raw, err := c.readMessage(ctx)
 		var tooLarge *MessageTooLargeError
 		switch {
 		case err == nil:
@@ -238,6 +244,15 @@ func (c *Conn) read(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// readMessage reads one message and applies the connection's own limit.
+func (c *Conn) readMessage(ctx context.Context) (jsontext.Value, error) {
+	raw, err := c.mc.ReadMessage(ctx)
+	if limit := c.opts.MaxMessageBytes; err == nil && limit > 0 && int64(len(raw)) > limit {
+		return nil, &MessageTooLargeError{Limit: limit, Head: bytes.Clone(raw[:min(len(raw), headBytes)])}
+	}
+	return raw, err
 }
 
 // write sends one encoded message. A failed write ends the connection, unless
@@ -270,8 +285,8 @@ func (c *Conn) closedError() error {
 // out, and a jsontext.Value goes out as it is. It blocks while the peer is
 // slow; when it returns, the message precedes everything sent later.
 func (c *Conn) Notify(ctx context.Context, method string, params any) error {
-	e := newEncoder()
-	defer e.free()
+	e := c.encoders.get()
+	defer c.encoders.put(e)
 	msg, err := e.call(ID{}, method, params)
 	if err != nil {
 		return err

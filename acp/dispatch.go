@@ -117,8 +117,8 @@ func (c *Conn) refuse(ctx context.Context, m message) {
 		fault = Errorf(CodeInvalidRequest, "%v", m.fault)
 	}
 	c.opts.Logger.Debug("acp: refused a message", "code", int(fault.Code), "bytes", m.size)
-	e := newEncoder()
-	defer e.free()
+	e := c.encoders.get()
+	defer c.encoders.put(e)
 	msg, err := e.failure(m.id, fault)
 	if err == nil {
 		err = c.write(ctx, msg)

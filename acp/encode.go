@@ -18,16 +18,23 @@ type encoder struct {
 	buf bytes.Buffer
 }
 
-// encoders recycles encoders; it holds no state of any connection.
-var encoders = sync.Pool{New: func() any { return new(encoder) }}
+// encoders recycles encoders.
+type encoders struct {
+	pool sync.Pool
+}
 
-func newEncoder() *encoder { return encoders.Get().(*encoder) }
+func (p *encoders) get() *encoder {
+	if e, ok := p.pool.Get().(*encoder); ok {
+		return e
+	}
+	return new(encoder)
+}
 
-// free gives the encoder back. Bytes it returned are invalid afterwards.
-func (e *encoder) free() {
+// put takes an encoder back. Bytes it returned are invalid afterwards.
+func (p *encoders) put(e *encoder) {
 	if e.buf.Cap() <= maxPooledBytes {
 		e.buf.Reset()
-		encoders.Put(e)
+		p.pool.Put(e)
 	}
 }
 

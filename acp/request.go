@@ -95,8 +95,8 @@ func (r *Request) answer(encode func(*encoder) (jsontext.Value, error)) error {
 		s.answering++
 	})
 	defer c.update(func(s *state) { s.answering-- })
-	e := newEncoder()
-	defer e.free()
+	e := c.encoders.get()
+	defer c.encoders.put(e)
 	msg, err := encode(e)
 	if err != nil {
 		e.buf.Reset()

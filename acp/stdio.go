@@ -20,6 +20,9 @@ const (
 	headBytes = 1 << 10
 )
 
+// space is the white space of JSON.
+const space = " \t\r\n"
+
 // byteOrderMark may precede the first line of a stream.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
@@ -41,6 +44,7 @@ type Stdio struct {
 	out     io.Writer
 	writing chan struct{} // holds one token while a message is written
 	line    []byte        // the message being written, and its line end
+	broken  error         // of a failed write, after which the stream is torn
 
 	streams  []any // closed by Close, in this order
 	close    sync.Once
@@ -81,9 +85,8 @@ func (s *Stdio) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 			s.SkipNoise(tooLarge.Head)
 			continue
 		case err != nil:
-			return nil, s.readError(err)
+			return nil, s.streamError(err)
 		}
-		line = bytes.TrimSpace(line)
 		switch {
 		case len(line) == 0:
 		case s.isNoise(line):
@@ -95,13 +98,13 @@ func (s *Stdio) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 }
 
 func (s *Stdio) isNoise(line []byte) bool {
-	line = bytes.TrimLeft(line, " \t\r\n")
+	line = bytes.TrimLeft(line, space)
 	return s.SkipNoise != nil && len(line) > 0 && line[0] != '{'
 }
 
-// readError is the error for a failed read: after Close it is ErrClosed,
+// streamError is the error for a failed read or write: after Close it is ErrClosed,
 // whatever the stream says about being closed.
-func (s *Stdio) readError(err error) error {
+func (s *Stdio) streamError(err error) error {
 	select {
 	case <-s.closed:
 		return ErrClosed
@@ -110,7 +113,7 @@ func (s *Stdio) readError(err error) error {
 	}
 }
 
-// readLine returns the next line without its line feed, in memory of its own.
+// readLine returns the next line without its white space, in memory of its own.
 // A line over the limit is read to its end without being kept.
 func (s *Stdio) readLine() ([]byte, error) {
 	var line []byte
@@ -118,17 +121,19 @@ func (s *Stdio) readLine() ([]byte, error) {
 		part, err := s.in.ReadSlice('\n')
 		if !s.started {
 			part = bytes.TrimPrefix(part, byteOrderMark)
-			s.started = len(part) > 0
+			s.started = true
 		}
-		if int64(len(line)+len(part)) > s.max+int64(lineEnd(part)) {
-			return nil, s.skipLine(line, part, err)
+		if int64(len(line)+len(part)) > s.max+int64(len("\r\n")) {
+			return nil, s.skipLine(append(line, part[:min(len(part), headBytes)]...), err)
 		}
 		line = append(line, part...)
 		switch {
-		case err == nil:
-			return line[:len(line)-1], nil
 		case err == bufio.ErrBufferFull:
-		case err == io.EOF && len(line) > 0:
+		case err == nil, err == io.EOF && len(line) > 0:
+			line = bytes.Trim(line, space)
+			if int64(len(line)) > s.max {
+				return nil, s.skipLine(line, nil)
+			}
 			return line, nil
 		default:
 			return nil, err
@@ -136,23 +141,10 @@ func (s *Stdio) readLine() ([]byte, error) {
 	}
 }
 
-// lineEnd is the length of the line end that part has.
-func lineEnd(part []byte) int {
-	switch {
-	case bytes.HasSuffix(part, []byte("\r\n")):
-		return 2
-	case bytes.HasSuffix(part, []byte("\n")):
-		return 1
-	default:
-		return 0
-	}
-}
-
-// skipLine discards the rest of a line that is over the limit. The end of the
-// stream ends the line, too.
-func (s *Stdio) skipLine(line, part []byte, err error) error {
-	head := append(bytes.Clone(line[:min(len(line), headBytes)]), part[:min(len(part), headBytes)]...)
-	head = head[:min(len(head), headBytes)]
+// skipLine discards the rest of a line that is over the limit and begins with
+// line. err is that of the last read; the end of the stream ends the line, too.
+func (s *Stdio) skipLine(line []byte, err error) error {
+	head := bytes.Clone(line[:min(len(line), headBytes)])
 	for err == bufio.ErrBufferFull {
 		_, err = s.in.ReadSlice('\n')
 	}
@@ -165,6 +157,9 @@ func (s *Stdio) skipLine(line, part []byte, err error) error {
 // WriteMessage writes msg as one line, with one Write. See MessageConn. ctx
 // bounds the wait for other writers, not the write itself.
 func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case <-s.closed:
 		return ErrClosed
@@ -173,6 +168,9 @@ func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
 	case s.writing <- struct{}{}:
 	}
 	defer func() { <-s.writing }()
+	if s.broken != nil {
+		return s.broken
+	}
 	line, err := appendLine(s.line[:0], msg)
 	if err != nil {
 		return err
@@ -181,7 +179,8 @@ func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
 		s.line = line
 	}
 	if _, err := s.out.Write(line); err != nil {
-		return s.readError(err)
+		s.broken = s.streamError(err)
+		return s.broken
 	}
 	return nil
 }
