@@ -1,0 +1,59 @@
+package policy
+
+import "fmt"
+
+// Kinds of grants.
+const (
+	GrantCommand = "command" // simple commands that Pattern matches
+	GrantScript  = "script"  // the whole command text, word for word
+	GrantFiles   = "files"   // the tool on files below Root
+	GrantTool    = "tool"    // the tool, whatever its arguments
+)
+
+// Grant is a person's "always allow" for one session. It covers what its label
+// says and nothing more. It never covers a call that is refused, that always
+// asks, or whose Decision offered no Grant.
+type Grant struct {
+	Kind    string `json:"kind"`
+	Tool    string `json:"tool"`
+	Pattern string `json:"pattern,omitempty"` // of commands and scripts
+	Root    string `json:"root,omitempty"`    // for commands the working directory, for files the root
+	Label   string `json:"label"`             // the option's text
+}
+
+// offer returns the grant for a call that is not a command, or nil.
+func (j *judge) offer() *Grant {
+	if j.s.Kind == "delete" {
+		return nil
+	}
+	if len(j.s.Paths) == 0 {
+		return &Grant{
+			Kind: GrantTool, Tool: j.s.Tool, Root: j.s.Cwd,
+			Label: fmt.Sprintf("Always allow `%s` in this session", j.s.Tool),
+		}
+	}
+	root := j.s.Paths[0].Root
+	for _, f := range j.s.Paths {
+		if !f.InRoot || f.Root != root {
+			return nil
+		}
+	}
+	return &Grant{
+		Kind: GrantFiles, Tool: j.s.Tool, Root: root,
+		Label: fmt.Sprintf("Always allow `%s` in %s in this session", j.s.Tool, root),
+	}
+}
+
+// granted returns the grant a person gave for just this, or nil.
+func (j *judge) granted(want *Grant) *Grant {
+	if want == nil {
+		return nil
+	}
+	for i := range j.grants {
+		g := &j.grants[i]
+		if g.Kind == want.Kind && g.Tool == want.Tool && g.Pattern == want.Pattern && g.Root == want.Root {
+			return g
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package policy decides whether a tool call may happen: allowed, asked about,
+// or denied, with the rule that decided and why.
+//
+// It is pure: it reads no files, starts nothing and keeps no state. What a call
+// wants is described by a Subject made of structured facts (resolved paths, the
+// command text); what the model or a client says about a call, such as its
+// title or kind, never makes it easier. Deny beats ask beats allow; always_ask
+// beats auto_approve, which beats grants a person gave.
+package policy
+
+// Level is how much an agent may do, [autonomy].level.
+type Level string
+
+// The levels, from narrow to wide.
+const (
+	ReadOnly   Level = "readonly"   // tools that act are refused
+	Supervised Level = "supervised" // reads flow, medium risk asks, high risk is refused
+	Full       Level = "full"       // no questions; forbidden paths still hold
+)
+
+// Mode is a session's own choice within its level. It narrows or shifts what
+// the level allows and never widens it.
+type Mode string
+
+// The modes of a session.
+const (
+	ModeAsk         Mode = "ask"          // ask as the level says
+	ModeAcceptEdits Mode = "accept-edits" // file edits inside the roots flow
+	ModeFull        Mode = "full"         // no questions, only where the level is full
+	ModePlan        Mode = "plan"         // nothing acts
+)
+
+// Modes lists the modes a level permits, the default first.
+func Modes(l Level) []Mode {
+	switch l {
+	case Full:
+		return []Mode{ModeFull, ModeAsk, ModeAcceptEdits, ModePlan}
+	case Supervised:
+		return []Mode{ModeAsk, ModeAcceptEdits, ModePlan}
+	}
+	return []Mode{ModePlan}
+}
+
+// Settings are the configured policy of one agent.
+//
+// AutoApprove, AlwaysAsk and Deny hold tool names, globs of tool names, or
+// patterns: shell(git status *), file_write(src/**), mcp(files__*). See Pattern.
+type Settings struct {
+	Level         Level // anything unknown counts as readonly
+	WorkspaceOnly bool  // paths outside the roots are refused, not asked about
+	// AllowedCommands are commands that flow when their risk is low: a name, or
+	// words a command has to begin with. "*" is every command. A command of
+	// high risk that is named here is asked about instead of refused.
+	AllowedCommands []string
+	AutoApprove     []string
+	AlwaysAsk       []string
+	Deny            []string
+	// Sandboxed says that the operating system confines commands. Without it,
+	// commands that run code of the repository ask.
+	Sandboxed bool
+	Home      string // what ~ stands for in commands; "" is unknown
+}
+
+// Path is a path of a call, resolved.
+type Path struct {
+	Abs       string // real absolute path
+	Root      string // real path of the root that holds it, "" outside
+	InRoot    bool
+	Forbidden bool
+	Write     bool
+}
+
+// Subject is one tool call to be judged.
+type Subject struct {
+	Tool   string // the tool's own name, for MCP tools server__tool
+	Server string // the MCP server of the tool, "" for built-in tools
+	Kind   string // ACP tool kind. It only ever makes the policy stricter.
+	Acts   bool   // the tool changes something or reaches outside
+	Paths  []Path
+	Cwd    string // real path of the session's working directory
+
+	Command string   // shell text, for tools that run one
+	Argv    []string // a program and its arguments, for tools that run one without a shell
+
+	// Look resolves a path a command mentions: relative ones start in from, a
+	// real absolute path. Nil leaves the policy to compare names with Roots.
+	Look func(path, from string) Path
+	// Glob returns what a pattern of a command matches, false when that is too
+	// much to tell. Nil means that such commands ask.
+	Glob func(pattern, from string) ([]Path, bool)
+	// Roots are the session's root paths, used when Look is nil.
+	Roots []string
+}
+
+// Verdict is what becomes of a call.
+type Verdict int
+
+// The verdicts, ordered: of several the greatest holds.
+const (
+	Allow Verdict = iota
+	Ask
+	Deny
+)
+
+// String returns allow, ask or deny.
+func (v Verdict) String() string {
+	switch v {
+	case Allow:
+		return "allow"
+	case Ask:
+		return "ask"
+	}
+	return "deny"
+}
+
+// Risk is how much harm a call could do.
+type Risk int
+
+// The risks, ordered.
+const (
+	Low Risk = iota
+	Medium
+	High
+)
+
+// String returns low, medium or high.
+func (r Risk) String() string {
+	switch r {
+	case Low:
+		return "low"
+	case Medium:
+		return "medium"
+	}
+	return "high"
+}
+
+// Decision is the outcome for a Subject.
+type Decision struct {
+	Verdict Verdict
+	Rule    string // the rule that decided
+	Reason  string // why it applies, for a person and for the model
+	Risk    Risk
+	// Grant is what "always allow" would cover, exactly. Nil means it must not
+	// be offered.
+	Grant *Grant
+	// Steps are the parts of a command, each judged by itself.
+	Steps []Step
+}
+
+// Step is the judgement of one simple command, redirection or other part of a
+// command.
+type Step struct {
+	Text    string
+	Verdict Verdict
+	Rule    string
+	Reason  string
+	Risk    Risk
+}
+
+// Policy decides calls by one agent's settings. It is safe for concurrent use.
+type Policy struct {
+	set         Settings
+	autoApprove []Pattern
+	alwaysAsk   []Pattern
+	deny        []Pattern
+}
+
+// New returns the policy of the settings.
+func New(s Settings) *Policy {
+	return &Policy{
+		set:         s,
+		autoApprove: parsePatterns(s.AutoApprove),
+		alwaysAsk:   parsePatterns(s.AlwaysAsk),
+		deny:        parsePatterns(s.Deny),
+	}
+}
+
+// Level returns the configured level.
+func (p *Policy) Level() Level { return p.set.Level }
+
+// level is what holds in a session of the given mode.
+func (p *Policy) level(m Mode) Level {
+	switch {
+	case m == ModePlan:
+		return ReadOnly
+	case p.set.Level == Full && m == ModeFull:
+		return Full
+	case p.set.Level == Full || p.set.Level == Supervised:
+		return Supervised
+	}
+	return ReadOnly
+}
