@@ -223,15 +223,10 @@ func (c *Conn) read(ctx context.Context) {
 	defer close(c.eof)
 	var p parser
 	for {
-		raw, err := c.readMessage(ctx)
-		var tooLarge *MessageTooLargeError
+		m, err := c.next(ctx, &p)
 		switch {
 		case err == nil:
-			if !c.inbox.put(p.parse(raw)) {
-				return
-			}
-		case errors.As(err, &tooLarge):
-			if !c.inbox.put(p.truncated(tooLarge)) {
+			if !c.inbox.put(m) {
 				return
 			}
 		case err == io.EOF:
@@ -246,13 +241,21 @@ func (c *Conn) read(ctx context.Context) {
 	}
 }
 
-// readMessage reads one message and applies the connection's own limit.
-func (c *Conn) readMessage(ctx context.Context) (jsontext.Value, error) {
+// next reads and parses one message.
+func (c *Conn) next(ctx context.Context, p *parser) (message, error) {
 	raw, err := c.mc.ReadMessage(ctx)
-	if limit := c.opts.MaxMessageBytes; err == nil && limit > 0 && int64(len(raw)) > limit {
-		return nil, &MessageTooLargeError{Limit: limit, Head: bytes.Clone(raw[:min(len(raw), headBytes)])}
+	if err == nil {
+		limit := c.opts.MaxMessageBytes
+		if limit <= 0 || int64(len(raw)) <= limit {
+			return p.parse(raw), nil
+		}
+		err = &MessageTooLargeError{Limit: limit, Head: bytes.Clone(raw[:min(len(raw), headBytes)])}
 	}
-	return raw, err
+	var tooLarge *MessageTooLargeError
+	if errors.As(err, &tooLarge) {
+		return p.truncated(tooLarge), nil
+	}
+	return message{}, err
 }
 
 // write sends one encoded message. A failed write ends the connection, unless

@@ -15,7 +15,7 @@ import (
 )
 
 // startConn runs a connection over mc until the test ends.
-func startConn(t *testing.T, mc MessageConn, h Handler, opts *Options) *Conn {
+func startConn(t testing.TB, mc MessageConn, h Handler, opts *Options) *Conn {
 	t.Helper()
 	c := NewConn(mc, h, opts)
 	ran := make(chan error, 1)

@@ -48,7 +48,7 @@ func (c *Conn) dispatch(ctx context.Context, m message) {
 // is not cancelled by answering, so that work that follows the answer may use
 // it; only a request that is still open ends with the connection.
 func (c *Conn) dispatchRequest(ctx context.Context, m message) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &Request{Method: m.method, Params: m.params, ID: m.id, conn: c, cancel: cancel}
 	duplicate, closed := false, false
 	c.update(func(s *state) {
@@ -68,7 +68,7 @@ func (c *Conn) dispatchRequest(ctx context.Context, m message) {
 		c.refuse(ctx, m)
 	default:
 		defer r.rescue()
-		c.handler.HandleRequest(ctx, r)
+		c.handler.HandleRequest(own, r)
 	}
 }
 

@@ -259,9 +259,12 @@ func (p *parser) end(then error) error {
 // asFault turns any error but an *Error into a parse error. The decoder's own
 // text stays out of it: it quotes the message.
 func asFault(err error) error {
+	if err == nil {
+		return nil
+	}
 	var fault *Error
-	if err == nil || errors.As(err, &fault) {
-		return err
+	if errors.As(err, &fault) {
+		return fault
 	}
 	return Errorf(CodeParseError, "Parse error: %s", parseHint(err))
 }

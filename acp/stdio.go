@@ -79,15 +79,11 @@ func (s *Stdio) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 			return nil, err
 		}
 		line, err := s.readLine()
-		var tooLarge *MessageTooLargeError
 		switch {
-		case errors.As(err, &tooLarge) && s.isNoise(tooLarge.Head):
-			s.SkipNoise(tooLarge.Head)
-			continue
 		case err != nil:
-			return nil, s.streamError(err)
-		}
-		switch {
+			if err = s.skipNoise(err); err != nil {
+				return nil, err
+			}
 		case len(line) == 0:
 		case s.isNoise(line):
 			s.SkipNoise(line)
@@ -95,6 +91,16 @@ func (s *Stdio) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 			return line, nil
 		}
 	}
+}
+
+// skipNoise returns nil when err is about a line that is noise, too.
+func (s *Stdio) skipNoise(err error) error {
+	var tooLarge *MessageTooLargeError
+	if !errors.As(err, &tooLarge) || !s.isNoise(tooLarge.Head) {
+		return s.streamError(err)
+	}
+	s.SkipNoise(tooLarge.Head)
+	return nil
 }
 
 func (s *Stdio) isNoise(line []byte) bool {
@@ -157,15 +163,8 @@ func (s *Stdio) skipLine(line []byte, err error) error {
 // WriteMessage writes msg as one line, with one Write. See MessageConn. ctx
 // bounds the wait for other writers, not the write itself.
 func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.acquire(ctx); err != nil {
 		return err
-	}
-	select {
-	case <-s.closed:
-		return ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	case s.writing <- struct{}{}:
 	}
 	defer func() { <-s.writing }()
 	if s.broken != nil {
@@ -183,6 +182,26 @@ func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
 		return s.broken
 	}
 	return nil
+}
+
+// acquire takes the token of the writer.
+func (s *Stdio) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.writing <- struct{}{}: // the usual case, without the cost of a wide select
+		return nil
+	default:
+	}
+	select {
+	case s.writing <- struct{}{}:
+		return nil
+	case <-s.closed:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // appendLine appends msg and a line feed. JSON needs no line breaks, so a msg
