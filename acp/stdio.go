@@ -150,7 +150,7 @@ func (s *Stdio) readLine() ([]byte, error) {
 // skipLine discards the rest of a line that is over the limit and begins with
 // line. err is that of the last read; the end of the stream ends the line, too.
 func (s *Stdio) skipLine(line []byte, err error) error {
-	head := bytes.Clone(line[:min(len(line), headBytes)])
+	head := bytes.Clone(bytes.Trim(line[:min(len(line), headBytes)], space))
 	for err == bufio.ErrBufferFull {
 		_, err = s.in.ReadSlice('\n')
 	}
@@ -188,6 +188,11 @@ func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
 func (s *Stdio) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	select {
+	case <-s.closed:
+		return ErrClosed
+	default:
 	}
 	select {
 	case s.writing <- struct{}{}: // the usual case, without the cost of a wide select
