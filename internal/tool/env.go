@@ -1,23 +1,25 @@
 package tool
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
 // Env is what a call may use of the session it belongs to. The loop builds one
 // per turn; Reads lives as long as the session.
 type Env struct {
-	Cwd string // absolute; relative paths and commands start here
+	Roots *fsroot.Set // every path a tool touches is resolved here; the first root is Cwd
+	Cwd   string      // real and absolute; relative paths and commands start here
 
-	// FS and Terminals are the client's hands. Nil means the client offers
-	// none and the host's are used.
-	FS        FS
-	Terminals Terminals
-	// FSRoots are the directories the client knows, where FS is used. Empty
-	// means Cwd alone; files of other roots are always the host's.
-	FSRoots []string
+	// Hands are the client's file system and terminals. What is nil there is
+	// done on the host. Files of the agent's own workspace and files outside all
+	// roots are always the host's: no client has them open.
+	Hands session.Hands
 
 	// ShellEnv is the whole environment of commands, as KEY=value; nil means
 	// the scrubbed environment of this process (proc.Environ).
@@ -26,6 +28,24 @@ type Env struct {
 	Limits Limits // zero values mean DefaultLimits
 	Asker  Asker  // nil means nobody can answer
 	Reads  *Reads // what the model has seen of files; nil disables the check
+
+	// Judge says early whether policy forbids a subject outright, before the
+	// client hears of its paths. The loop judges every Call before it runs in any
+	// case; nil leaves it at that.
+	Judge func(policy.Subject) error
+}
+
+// limits returns Limits with the defaults filled in.
+func (e *Env) limits() Limits {
+	l, d := e.Limits, DefaultLimits()
+	l.FileBytes = cmp.Or(l.FileBytes, d.FileBytes)
+	l.ModelBytes = cmp.Or(l.ModelBytes, d.ModelBytes)
+	l.OutputBytes = cmp.Or(l.OutputBytes, d.OutputBytes)
+	l.Matches = cmp.Or(l.Matches, d.Matches)
+	l.Timeout = cmp.Or(l.Timeout, d.Timeout)
+	l.MaxTimeout = cmp.Or(l.MaxTimeout, d.MaxTimeout)
+	l.ClientTimeout = cmp.Or(l.ClientTimeout, d.ClientTimeout)
+	return l
 }
 
 // Limits bound what one call may cost.
@@ -50,37 +70,6 @@ func DefaultLimits() Limits {
 		MaxTimeout:    600 * time.Second,
 		ClientTimeout: 30 * time.Second, // an editor may have to open the buffer first
 	}
-}
-
-// ErrNotOffered is returned by hands for something the client turned out not
-// to serve; the host's own hands are used instead.
-var ErrNotOffered = errors.New("the client does not offer this")
-
-// FS reads and writes text files through the client, so that unsaved buffers
-// count. Paths are absolute and have been resolved and judged. A missing file
-// is an error that matches fs.ErrNotExist.
-type FS interface {
-	// ReadTextFile returns limit lines from line (from 1); zeros mean all.
-	ReadTextFile(ctx context.Context, path string, line, limit int) (string, error)
-	WriteTextFile(ctx context.Context, path, content string) error
-}
-
-// Terminals runs commands in the client's terminals.
-type Terminals interface {
-	// CreateTerminal starts argv; limit is how many bytes of output to keep.
-	CreateTerminal(ctx context.Context, argv []string, cwd string, env map[string]string, limit int64) (id string, err error)
-	// TerminalOutput returns what was kept so far; exit is nil while it runs.
-	TerminalOutput(ctx context.Context, id string) (out string, truncated bool, exit *Exit, err error)
-	WaitTerminal(ctx context.Context, id string) (Exit, error)
-	// KillTerminal ends the command; the id stays valid until released.
-	KillTerminal(ctx context.Context, id string) error
-	ReleaseTerminal(ctx context.Context, id string) error
-}
-
-// Exit is how a command ended: one of the two is set.
-type Exit struct {
-	Code   *int
-	Signal string
 }
 
 // Question is something only a person can answer.

@@ -52,3 +52,20 @@ func (s *Set) names() string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// Default returns the native agent's own tools.
+func Default() []Tool {
+	return []Tool{
+		fileRead{},
+		fileWrite{},
+		fileEdit{},
+		listDir{},
+		globSearch{},
+		contentSearch{},
+		shell{},
+		git{},
+		todo{},
+		askUser{},
+		escalate{},
+	}
+}

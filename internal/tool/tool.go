@@ -6,6 +6,8 @@ import (
 	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/policy"
 )
 
 // The tool kinds of ACP that our tools use (ToolKind in the v1 schema).
@@ -45,7 +47,8 @@ type Call struct {
 	Title     string
 	Kind      string // one of the Kind constants; may differ from the Spec's
 	Locations []Location
-	Diff      *Diff // what an edit will do, when known beforehand
+	Subject   policy.Subject // what policy judges
+	Diff      *Diff          // what an edit will do, when known beforehand
 	// Question is what Run will ask a person through Env.Asker. Such a call
 	// needs no permission: nobody is asked for leave to ask.
 	Question *Question

@@ -1,0 +1,87 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/fsroot"
+)
+
+type shell struct{}
+
+type shellArgs struct {
+	ignored
+	Command string `json:"command"`
+	Cwd     string `json:"cwd"`
+	Timeout number `json:"timeout_seconds"`
+}
+
+func (shell) Spec() Spec {
+	return Spec{
+		Name: "shell",
+		Description: "Runs a command with sh -c and returns its output and exit code. There is no terminal and no input. " +
+			"Everything it starts ends with it, background processes included.",
+		Schema: jsontext.Value(`{
+			"type": "object",
+			"properties": {
+				"command": {"type": "string", "description": "the command line for sh"},
+				"cwd": {"type": "string", "description": "directory to start in; the working directory when absent"},
+				"timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 600, "description": "120 when absent"}
+			},
+			"required": ["command"],
+			"additionalProperties": false
+		}`),
+		Kind: KindExecute,
+		Acts: true,
+	}
+}
+
+func (s shell) Prepare(_ context.Context, env *Env, input jsontext.Value) (*Call, error) {
+	var args shellArgs
+	if err := decode(input, &args); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(args.Command) == "" {
+		return nil, errors.New(`the argument "command" is missing`)
+	}
+	if strings.ContainsRune(args.Command, 0) {
+		return nil, errors.New("the command holds a NUL byte")
+	}
+	limits := env.limits()
+	cmd := command{argv: []string{"sh", "-c", args.Command}, timeout: limits.Timeout}
+	if args.Timeout != 0 {
+		cmd.timeout = time.Duration(args.Timeout) * time.Second
+	}
+	if cmd.timeout < 0 || cmd.timeout > limits.MaxTimeout {
+		return nil, fmt.Errorf("timeout_seconds must be from 1 to %d", int(limits.MaxTimeout.Seconds()))
+	}
+	t, err := env.resolveDir(args.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	call := env.commandCall(s.Spec(), t, cmd)
+	call.Title = commandTitle(args.Command)
+	call.Subject.Command = args.Command
+	return call, nil
+}
+
+// commandCall makes a call that runs a command in the directory t.
+func (e *Env) commandCall(spec Spec, t *fsroot.Target, cmd command) *Call {
+	cmd.dir = t.Abs
+	call := e.dirCall(spec, t)
+	call.Locations = nil // where it starts says nothing about what it touches
+	call.Subject.Cwd = t.Abs
+	call.Subject.Look = e.look
+	call.Run = func(ctx context.Context, out Sink) Result { return e.runCommand(ctx, cmd, out) }
+	return call
+}
+
+// commandTitle shows a command on one line.
+func commandTitle(command string) string {
+	return "`" + clip(strings.Join(strings.Fields(command), " "), 120) + "`"
+}
