@@ -1,0 +1,220 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+// Statuses of a tool call (ACP v1 ToolCallStatus).
+const (
+	statusPending    = "pending"
+	statusInProgress = "in_progress"
+	statusCompleted  = "completed"
+	statusFailed     = "failed"
+)
+
+// runCalls runs the calls of one model message, in order; neighbours that only
+// read run beside each other. Calls not reached because the turn was cancelled
+// have no result.
+func (t *turn) runCalls(ctx context.Context, calls []*model.ToolCall) map[string]model.ToolResult {
+	results := make(map[string]model.ToolResult, len(calls))
+	for len(calls) > 0 && ctx.Err() == nil {
+		group := calls[:t.readsAhead(calls)]
+		calls = calls[len(group):]
+		for id, r := range t.runGroup(ctx, group) {
+			results[id] = r
+		}
+	}
+	return results
+}
+
+// readsAhead counts the calls at the front that may run together, at least one.
+func (t *turn) readsAhead(calls []*model.ToolCall) int {
+	n := 0
+	for n < len(calls) {
+		tl, err := t.agent.Tools.Lookup(calls[n].Name)
+		if err != nil || !tl.Spec().ReadOnly {
+			break
+		}
+		n++
+	}
+	return max(n, 1)
+}
+
+// runGroup announces and judges the calls one after the other and then runs
+// those that may, together.
+func (t *turn) runGroup(ctx context.Context, group []*model.ToolCall) map[string]model.ToolResult {
+	started := make([]*running, 0, len(group))
+	for _, c := range group {
+		if ctx.Err() != nil {
+			break
+		}
+		started = append(started, t.begin(ctx, c))
+	}
+	var wg sync.WaitGroup
+	for _, r := range started {
+		wg.Go(func() { r.finish(ctx) })
+	}
+	wg.Wait()
+	results := make(map[string]model.ToolResult, len(started))
+	for _, r := range started {
+		results[r.wish.ID] = r.result
+	}
+	return results
+}
+
+// running is one tool call on its way.
+type running struct {
+	*turn
+	wish   *model.ToolCall
+	shown  string // toolCallId, ours and unique
+	call   *tool.Call
+	refuse string // why it is not run; "" when it may
+	result model.ToolResult
+}
+
+// begin announces a call and finds out whether it may run.
+func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
+	r := &running{turn: t, wish: wish, shown: session.NewID("c")}
+	tl, err := t.agent.Tools.Lookup(wish.Name)
+	if err == nil && wish.Malformed != "" {
+		err = fmt.Errorf("the input of %s is not a JSON object: send the call again", wish.Name)
+	}
+	if err == nil {
+		r.call, err = tl.Prepare(ctx, r.env(), wish.Input)
+	}
+	if err == nil {
+		err = r.announce(ctx)
+	} else {
+		r.refuse = err.Error()
+		err = r.announceBroken(ctx)
+	}
+	if err == nil && r.refuse == "" {
+		r.refuse, err = r.leave(ctx)
+	}
+	if err != nil {
+		r.refuse = notRun(ctx, err)
+	}
+	return r
+}
+
+// notRun says to the model why a call was stopped on its way.
+func notRun(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "not run: the user cancelled the turn"
+	}
+	return "not run: " + err.Error()
+}
+
+// env is what this call may use; questions it asks appear under its own id.
+func (r *running) env() *tool.Env {
+	return &tool.Env{
+		Roots: r.roots, Cwd: r.info.Cwd, Hands: r.Hands, Limits: r.agent.Limits, Reads: r.reads,
+		Asker: asker{r}, Judge: r.forbids,
+	}
+}
+
+func (r *running) announce(ctx context.Context) error {
+	u := toolUpdate{
+		Kind: session.KindToolCall, ID: r.shown, Title: r.call.Title, Name: r.wish.Name,
+		ToolKind: r.call.Kind, Status: statusPending, RawInput: r.wish.Input,
+		Locations: locations(r.call.Locations),
+	}
+	if r.call.Diff != nil {
+		u.Content = []toolContent{diffContent(r.call.Diff)}
+	}
+	return r.emit(ctx, session.KindToolCall, session.History, u)
+}
+
+// announceBroken announces a call that could not be prepared, so that its
+// failure has something to stand on.
+func (r *running) announceBroken(ctx context.Context) error {
+	return r.emit(ctx, session.KindToolCall, session.History, toolUpdate{
+		Kind: session.KindToolCall, ID: r.shown, Title: r.wish.Name, Name: r.wish.Name,
+		ToolKind: tool.KindOther, Status: statusPending, RawInput: r.wish.Input,
+	})
+}
+
+// finish runs the call if it may and shows how it ended, whatever happened.
+func (r *running) finish(ctx context.Context) {
+	res := tool.Result{Text: r.refuse, IsError: true}
+	if r.refuse == "" {
+		res = r.run(ctx)
+	}
+	if r.call != nil && r.call.Close != nil {
+		r.call.Close()
+	}
+	r.result = model.ToolResult{CallID: r.wish.ID, IsError: res.IsError, Parts: []model.Part{model.Text(modelText(res))}}
+	if err := r.showEnd(settled(ctx), res); err != nil && !errors.Is(err, context.Canceled) {
+		r.result.Parts = append(r.result.Parts, model.Text("(the result could not be recorded: "+err.Error()+")"))
+	}
+}
+
+// modelText is never empty: some providers refuse an empty result.
+func modelText(res tool.Result) string {
+	if res.Text == "" {
+		return "(no output)"
+	}
+	return res.Text
+}
+
+func (r *running) run(ctx context.Context) tool.Result {
+	err := r.emit(ctx, session.KindToolUpdate, session.History, toolUpdate{
+		Kind: session.KindToolUpdate, ID: r.shown, Status: statusInProgress,
+	})
+	if err != nil {
+		return tool.Result{Text: notRun(ctx, err), IsError: true}
+	}
+	res := r.call.Run(ctx, tool.SinkFunc(func(content []tool.Content) {
+		// Progress that cannot be shown any more is no reason to stop the tool.
+		_ = r.emit(ctx, session.KindToolUpdate, session.History, toolUpdate{
+			Kind: session.KindToolUpdate, ID: r.shown, Status: statusInProgress, Content: contents(content),
+		})
+	}))
+	if res.Plan != nil {
+		if err := r.showPlan(ctx, res.Plan); err != nil && ctx.Err() == nil {
+			return tool.Result{Text: "the plan could not be shown: " + err.Error(), IsError: true}
+		}
+	}
+	return res
+}
+
+func (r *running) showEnd(ctx context.Context, res tool.Result) error {
+	u := toolUpdate{Kind: session.KindToolUpdate, ID: r.shown, Status: statusCompleted, RawOutput: res.RawOutput}
+	if res.IsError {
+		u.Status = statusFailed
+	}
+	shown := res.Content
+	if shown == nil && res.Text != "" {
+		shown = []tool.Content{{Text: res.Text}}
+	}
+	u.Content = contents(shown)
+	if u.RawOutput == nil {
+		u.RawOutput = outputJSON(res)
+	}
+	return r.emit(ctx, session.KindToolUpdate, session.History, u)
+}
+
+// outputJSON is the raw output of tools that have no structure of their own:
+// whether it failed, and nothing that the content already holds.
+func outputJSON(res tool.Result) jsontext.Value {
+	if !res.IsError {
+		return nil
+	}
+	b, err := json.Marshal(struct {
+		Error string `json:"error"`
+	}{res.Text})
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,123 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+// handle is one opened native agent. The turn's goroutine owns past; the rest
+// that changes is under mu.
+type handle struct {
+	agent    *Agent
+	id       string
+	info     session.Info
+	sink     session.Sink
+	now      func() time.Time
+	roots    *fsroot.Set
+	reads    *tool.Reads
+	policy   *policy.Policy
+	past     *history
+	unserved []string // the client's MCP servers, until they are told of
+
+	mu      sync.Mutex
+	chosen  choice
+	grants  []policy.Grant
+	running bool
+	steered [][]jsontext.Value // content waiting for the next model step
+}
+
+// choice is what the session's options are set to.
+type choice struct {
+	Mode    policy.Mode
+	Model   string
+	Thought model.Level
+}
+
+func (h *handle) choice() choice {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.chosen
+}
+
+// Steer implements session.Handle: the content joins the running turn before
+// its next model step.
+func (h *handle) Steer(_ context.Context, content []jsontext.Value) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.running {
+		return session.ErrUnsupported
+	}
+	h.steered = append(h.steered, content)
+	return nil
+}
+
+// takeSteered returns what was steered since, and keeps the turn open for more
+// only while more is false.
+func (h *handle) takeSteered() [][]jsontext.Value {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.steered
+	h.steered = nil
+	return s
+}
+
+// endTurn closes the turn to steering unless something came in just now.
+func (h *handle) endTurn() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.steered) > 0 {
+		return false
+	}
+	h.running = false
+	return true
+}
+
+// Close implements session.Handle.
+func (h *handle) Close(context.Context) error {
+	if h.roots == nil {
+		return nil
+	}
+	return h.roots.Close()
+}
+
+// failureOf turns an error of the model into what the prompt is answered with.
+// Only credentials that a login would mend are an authentication error.
+func failureOf(err error) error {
+	var f *session.FailureError
+	if errors.As(err, &f) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	code := codeInternal
+	kind := model.KindOf(err)
+	if kind == model.ErrAuth {
+		code = codeAuthRequired
+	}
+	return &session.FailureError{Failure: session.Failure{Code: code, Message: err.Error(), Data: reasonData(string(kind))}}
+}
+
+// JSON-RPC codes a turn fails with.
+const (
+	codeInternal     = -32603
+	codeAuthRequired = -32000
+)
+
+func reasonData(reason string) jsontext.Value {
+	if reason == "" {
+		return nil
+	}
+	b, err := jsontext.AppendQuote([]byte(`{"reason":`), reason)
+	if err != nil {
+		return nil
+	}
+	return append(b, '}')
+}

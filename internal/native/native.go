@@ -1,0 +1,98 @@
+// Package native is the driver of Grapnel's own agent: a large language model,
+// the tools of package tool, and the loop between them. What the model said
+// and saw is kept as the session's private events, exactly as the provider
+// needs it back; what people see are the updates emitted beside them.
+package native
+
+import (
+	"context"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+// Agent is the configuration of one native agent.
+type Agent struct {
+	Alias     string
+	Workspace string // absolute; the agent's own place, a root of every session
+	// Provider resolves the model provider with its credentials, at each turn,
+	// so that a key put in place later works at once. Its error is one sentence
+	// that says what to do, and means that a login would help.
+	Provider func(ctx context.Context) (model.Provider, error)
+	Model    string   // the configured model; "" for the provider's own
+	Models   []string // what the model option offers; Model is one of them
+	// Info says what is known of a model without credentials.
+	Info func(model string) model.Info
+
+	SystemPrompt  string // replaces the opening of ours
+	MaxIterations int    // model steps in one turn
+
+	Tools        *tool.Set
+	Limits       tool.Limits
+	Policy       policy.Settings
+	AllowedRoots []string // roots besides cwd, workspace and the session's own
+	FSRoots      fsroot.Options
+}
+
+// Options configure the driver. Agent is required.
+type Options struct {
+	// Agent returns an agent's configuration. It is called at each opening.
+	Agent func(alias string) (*Agent, error)
+	Now   func() time.Time // nil means time.Now
+}
+
+// Driver opens native agents. It is safe for concurrent use.
+type Driver struct{ opts Options }
+
+// New returns the native driver.
+func New(opts Options) *Driver {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Driver{opts: opts}
+}
+
+// Open implements session.Driver. It touches no network.
+func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Handle, error) {
+	agent, err := d.opts.Agent(req.Info.Agent)
+	if err != nil {
+		return nil, err
+	}
+	h := &handle{
+		agent: agent, id: req.Info.ID, info: req.Info, sink: req.Sink, now: d.opts.Now,
+		reads: tool.NewReads(), policy: policy.New(agent.Policy),
+	}
+	h.choose(req.Config)
+	if h.grants, err = readGrants(req.Info.Grants); err != nil {
+		return nil, err
+	}
+	if req.Restored {
+		if h.past, err = readHistory(ctx, req.History); err != nil {
+			return nil, err
+		}
+	}
+	if h.roots, err = h.openRoots(); err != nil {
+		return nil, err
+	}
+	h.unserved = serverNames(req.Servers)
+	return h, nil
+}
+
+// openRoots opens the directories the session may touch: its cwd first.
+func (h *handle) openRoots() (*fsroot.Set, error) {
+	roots := []fsroot.Root{{Path: h.info.Cwd, Name: "cwd", Writable: true}}
+	if h.agent.Workspace != "" && h.agent.Workspace != h.info.Cwd {
+		roots = append(roots, fsroot.Root{Path: h.agent.Workspace, Name: "workspace", Writable: true})
+	}
+	for _, dir := range h.info.Roots {
+		roots = append(roots, fsroot.Root{Path: dir, Name: "additional", Writable: true})
+	}
+	for _, dir := range h.agent.AllowedRoots {
+		roots = append(roots, fsroot.Root{Path: dir, Name: "allowed", Writable: true})
+	}
+	return fsroot.Open(roots, h.agent.FSRoots)
+}

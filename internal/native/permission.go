@@ -1,0 +1,144 @@
+package native
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// Option ids and kinds of a permission request (ACP v1 PermissionOption).
+const (
+	optionAllowOnce   = "allow-once"
+	optionAllowAlways = "allow-always"
+	optionRejectOnce  = "reject-once"
+)
+
+type permissionOption struct {
+	ID   string `json:"optionId"`
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+}
+
+type permissionParams struct {
+	SessionID string             `json:"sessionId"`
+	ToolCall  toolUpdate         `json:"toolCall"`
+	Options   []permissionOption `json:"options"`
+}
+
+// decide asks the policy, with the session's mode and grants.
+func (r *running) decide(s policy.Subject) policy.Decision {
+	r.mu.Lock()
+	grants, mode := r.grants, r.chosen.Mode
+	r.mu.Unlock()
+	return r.policy.Decide(s, grants, mode)
+}
+
+// forbids returns why policy refuses a subject outright, or nil.
+func (r *running) forbids(s policy.Subject) error {
+	if d := r.decide(s); d.Verdict == policy.Deny {
+		return refusal(d)
+	}
+	return nil
+}
+
+func refusal(d policy.Decision) error {
+	return fmt.Errorf("not allowed by policy (%s): %s. Do not try to get around this; tell the user if it is needed", d.Rule, d.Reason)
+}
+
+// leave finds out whether a call may run: by policy alone, or by asking. It
+// returns why not, or "".
+func (r *running) leave(ctx context.Context) (string, error) {
+	if r.call.Question != nil {
+		return "", nil // a question asks for itself
+	}
+	d := r.decide(r.call.Subject)
+	switch d.Verdict {
+	case policy.Allow:
+		return "", nil
+	case policy.Deny:
+		return refusal(d).Error(), nil
+	}
+	return r.ask(ctx, d)
+}
+
+func (r *running) ask(ctx context.Context, d policy.Decision) (string, error) {
+	body, err := json.Marshal(permissionParams{r.id, r.permissionCall(), options(d)})
+	if err != nil {
+		return "", err
+	}
+	v, err := r.sink.Ask(ctx, session.KindPermission, jsontext.Value(body))
+	if err != nil {
+		return "", err
+	}
+	if v.Outcome != session.Selected {
+		return undecided(v), nil
+	}
+	switch v.Option {
+	case optionAllowOnce:
+		return "", nil
+	case optionAllowAlways:
+		return "", r.remember(ctx, d.Grant)
+	}
+	return "the user said no to this call. Do not try it another way; ask what to do instead if it matters.", nil
+}
+
+// undecided is what the model is told when no person decided.
+func undecided(v session.Verdict) string {
+	return fmt.Sprintf("not run: permission was needed and nobody gave it (%s). This was not a person's decision.", v.Reason)
+}
+
+// permissionCall is the announced call as the request shows it: what will run,
+// word for word.
+func (r *running) permissionCall() toolUpdate {
+	u := toolUpdate{
+		ID: r.shown, Title: r.call.Title, Name: r.wish.Name, ToolKind: r.call.Kind,
+		Status: statusPending, RawInput: r.wish.Input, Locations: locations(r.call.Locations),
+	}
+	switch {
+	case r.call.Diff != nil:
+		u.Content = []toolContent{diffContent(r.call.Diff)}
+	case r.call.Subject.Command != "":
+		u.Content = []toolContent{{Type: "content", Content: &textBlock{"text", r.call.Subject.Command}}}
+	}
+	return u
+}
+
+func options(d policy.Decision) []permissionOption {
+	list := []permissionOption{{optionAllowOnce, "Allow once", "allow_once"}}
+	if d.Grant != nil {
+		list = append(list, permissionOption{optionAllowAlways, d.Grant.Label, "allow_always"})
+	}
+	return append(list, permissionOption{optionRejectOnce, "Reject", "reject_once"})
+}
+
+// remember keeps a grant with the session, so that it holds after a restart.
+func (r *running) remember(ctx context.Context, g *policy.Grant) error {
+	if g == nil {
+		return nil
+	}
+	r.mu.Lock()
+	r.grants = append(r.grants[:len(r.grants):len(r.grants)], *g)
+	stored, err := json.Marshal(r.grants)
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	v := jsontext.Value(stored)
+	return r.sink.Change(ctx, session.InfoChange{Grants: &v})
+}
+
+func readGrants(stored jsontext.Value) ([]policy.Grant, error) {
+	if len(stored) == 0 {
+		return nil, nil
+	}
+	var list []policy.Grant
+	if err := json.Unmarshal(stored, &list); err != nil {
+		return nil, fmt.Errorf("the grants of this session cannot be read: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,134 @@
+package native
+
+import (
+	"context"
+	"errors"
+
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+// stepOptions vary one model step.
+type stepOptions struct {
+	noTools bool
+	ask     string // a last user message that is not kept
+}
+
+// step is one request to the model: streamed to the people, kept in the
+// conversation, counted. What arrived before a failure or a cancel is kept too.
+func (t *turn) step(ctx context.Context, o stepOptions) (*model.Response, error) {
+	resp, err := t.stream(ctx, o)
+	if model.KindOf(err) == model.ErrContextLength && len(t.past.messages) > 1 {
+		if err := t.compact(ctx); err != nil {
+			return nil, err
+		}
+		resp, err = t.stream(ctx, o)
+	}
+	if model.KindOf(err) == model.ErrEmpty {
+		resp, err = &model.Response{Message: model.Message{Role: model.RoleAssistant}, Stop: model.StopEndTurn}, nil
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.keepPartial(ctx, err))
+	}
+	return resp, t.keepResponse(ctx, resp)
+}
+
+func (t *turn) stream(ctx context.Context, o stepOptions) (*model.Response, error) {
+	s := &streaming{turn: t, message: session.NewID("m"), thought: session.NewID("m")}
+	resp, err := t.provider.Stream(ctx, t.request(o), func(e model.Event) error { return s.event(ctx, e) })
+	if resp != nil && err == nil {
+		return resp, nil
+	}
+	return nil, err
+}
+
+// request is what the model gets: the whole projection, the tools, and the
+// system prompt with its stable part first.
+func (t *turn) request(o stepOptions) *model.Request {
+	messages := t.past.messages
+	if o.ask != "" {
+		messages = append(messages[:len(messages):len(messages)], model.UserText(o.ask))
+	}
+	return &model.Request{
+		Model:       t.choice.Model,
+		System:      t.systemPrompt(),
+		Messages:    messages,
+		Tools:       toolSpecs(t.agent.Tools),
+		NoToolCalls: o.noTools,
+		Thinking:    t.choice.Thought,
+		CacheKey:    t.id,
+	}
+}
+
+func toolSpecs(set *tool.Set) []model.ToolSpec {
+	specs := make([]model.ToolSpec, 0, len(set.Specs()))
+	for _, s := range set.Specs() {
+		specs = append(specs, model.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+	return specs
+}
+
+// streaming shows a model step while it runs.
+type streaming struct {
+	*turn
+	message, thought string // message ids
+}
+
+func (s *streaming) event(ctx context.Context, e model.Event) error {
+	switch e.Kind {
+	case model.TextDelta:
+		if e.Text != "" {
+			s.said = true
+		}
+		return s.sink.Emit(ctx, chunk(s.id, session.KindAgentMessage, s.message, e.Text))
+	case model.ThinkingDelta:
+		return s.sink.Emit(ctx, chunk(s.id, session.KindAgentThought, s.thought, e.Text))
+	case model.Retrying:
+		return s.sink.Emit(ctx, notice(s.id, "info", "Trying the model again", e.Retry.Reason))
+	}
+	return nil
+}
+
+// keepResponse keeps what the model said and what it cost. An empty message is
+// not kept: providers refuse a history that holds one.
+func (t *turn) keepResponse(ctx context.Context, resp *model.Response) error {
+	var records []record
+	if len(resp.Message.Parts) > 0 {
+		t.past.renameReused(&resp.Message)
+		records = append(records, record{Message: &resp.Message})
+	}
+	if resp.Usage != (model.Usage{}) {
+		r := record{Usage: &resp.Usage, Window: resp.Usage.Context()}
+		if price := t.agent.Info(t.choice.Model).Price; price != nil {
+			r.Cost = price.Cost(resp.Usage)
+		}
+		records = append(records, r)
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	if err := t.keep(ctx, records...); err != nil {
+		return err
+	}
+	return t.showUsage(ctx)
+}
+
+// keepPartial keeps the words that arrived before a step failed, so that the
+// model knows later what the user has seen. Half tool calls are left out.
+func (t *turn) keepPartial(ctx context.Context, cause error) error {
+	var failed *model.Error
+	if !errors.As(cause, &failed) || failed.Partial == nil {
+		return nil
+	}
+	m := model.Message{Role: model.RoleAssistant}
+	for _, p := range failed.Partial.Message.Parts {
+		if p.IsText() && p.Text != "" {
+			m.Parts = append(m.Parts, p)
+		}
+	}
+	if len(m.Parts) == 0 {
+		return nil
+	}
+	return t.keep(settled(ctx), record{Message: &m})
+}

@@ -1,0 +1,177 @@
+package native
+
+import (
+	"context"
+	"errors"
+
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// turn is one prompt being worked on.
+type turn struct {
+	*handle
+	session.Turn
+	provider model.Provider
+	choice   choice
+	said     bool // the model or we have shown the user any text
+}
+
+// Prompt implements session.Handle: model steps and tool calls until the model
+// has nothing more to do.
+func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, error) {
+	if h.past == nil {
+		h.past = newHistory()
+	}
+	t := &turn{handle: h, Turn: st, choice: h.choice()}
+	h.mu.Lock()
+	h.running = true
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		h.running = false
+		h.steered = nil
+		h.mu.Unlock()
+	}()
+	stop, err := t.run(ctx)
+	if ctx.Err() != nil {
+		stop, err = session.Cancelled, nil
+	}
+	if err != nil {
+		return session.TurnEnd{}, failureOf(err)
+	}
+	return session.TurnEnd{Stop: stop, Usage: usageJSON(h.past.usage)}, nil
+}
+
+// run is the turn from the user's message on. The message is kept before
+// credentials are looked at, so a failed turn is still part of the session.
+func (t *turn) run(ctx context.Context) (session.StopReason, error) {
+	parts, err := t.readContent(ctx, t.Content)
+	if err != nil {
+		return "", err
+	}
+	if err := t.titleFrom(ctx, parts); err != nil {
+		return "", err
+	}
+	user := model.Message{Role: model.RoleUser, Parts: parts}
+	if err := t.keep(ctx, record{Message: &user}); err != nil {
+		return "", err
+	}
+	if err := t.reportServers(ctx); err != nil {
+		return "", err
+	}
+	if t.provider, err = t.agent.Provider(ctx); err != nil {
+		return "", &session.FailureError{Failure: session.Failure{Code: codeAuthRequired, Message: err.Error()}}
+	}
+	return t.loop(ctx)
+}
+
+func (t *turn) loop(ctx context.Context) (session.StopReason, error) {
+	for step := 0; step < t.agent.MaxIterations; step++ {
+		if err := t.compactIfNear(ctx); err != nil {
+			return "", err
+		}
+		t.choice = t.handle.choice() // options take effect on the next step
+		resp, err := t.step(ctx, stepOptions{})
+		if err != nil {
+			return "", err
+		}
+		done, stop, err := t.conclude(ctx, resp)
+		if err != nil || done {
+			return stop, err
+		}
+	}
+	return session.MaxTurnRequests, t.closingWords(ctx)
+}
+
+// conclude follows one model step: it runs the tools, or ends the turn.
+func (t *turn) conclude(ctx context.Context, resp *model.Response) (done bool, stop session.StopReason, err error) {
+	calls := resp.Message.ToolCalls()
+	if len(calls) == 0 {
+		if stop = stopReason(resp.Stop); stop != session.EndTurn {
+			return true, stop, t.explainStop(ctx, stop)
+		}
+		if t.endTurn() {
+			return true, stop, t.sayIfSilent(ctx)
+		}
+		return false, "", t.keepSteered(ctx, nil)
+	}
+	results := t.runCalls(ctx, calls)
+	why := "not run: the turn ended first"
+	if ctx.Err() != nil {
+		why = "not run: the user cancelled the turn"
+	}
+	answers := resultsMessage(calls, results, why)
+	return false, "", t.keepSteered(settled(ctx), &answers)
+}
+
+// keepSteered keeps the tools' results together with what the user added
+// meanwhile; a provider wants both in one message.
+func (t *turn) keepSteered(ctx context.Context, answers *model.Message) error {
+	m := model.Message{Role: model.RoleUser}
+	if answers != nil {
+		m = *answers
+	}
+	for _, content := range t.takeSteered() {
+		parts, err := t.readContent(ctx, content)
+		if err != nil {
+			return err
+		}
+		m.Parts = append(m.Parts, parts...)
+	}
+	return t.keep(ctx, record{Message: &m})
+}
+
+// settled returns a context for writing down what happened in a turn that was
+// cancelled just now; the hub bounds how long that may take.
+func settled(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+
+// sayIfSilent says in words that the model gave an empty answer, which would
+// otherwise look like success.
+func (t *turn) sayIfSilent(ctx context.Context) error {
+	if t.said {
+		return nil
+	}
+	return t.say(ctx, "The model gave an empty answer. Ask again, or choose another model.")
+}
+
+func (t *turn) explainStop(ctx context.Context, stop session.StopReason) error {
+	switch stop {
+	case session.Refusal:
+		if !t.said {
+			return t.say(ctx, "The model refused to answer this.")
+		}
+	case session.MaxTokens:
+		if !t.said {
+			return t.say(ctx, "The model used up its output limit before it said anything.")
+		}
+	}
+	return nil
+}
+
+func stopReason(s model.StopReason) session.StopReason {
+	switch s {
+	case model.StopMaxTokens, model.StopContextWindow:
+		return session.MaxTokens
+	case model.StopRefusal:
+		return session.Refusal
+	}
+	return session.EndTurn
+}
+
+// closingWords has the model sum up, streamed, when the turn has used all its
+// steps.
+func (t *turn) closingWords(ctx context.Context) error {
+	t.said = false
+	_, err := t.step(ctx, stepOptions{
+		noTools: true,
+		ask:     "You have used all the steps of this turn. Do not call tools. Say in a few sentences what is done, what is open, and how to go on.",
+	})
+	if err != nil && ctx.Err() == nil && errors.As(err, new(*model.Error)) {
+		return t.say(ctx, "This turn reached its limit of model steps (max_iterations). Send another prompt to go on.")
+	}
+	if err == nil {
+		err = t.sayIfSilent(ctx)
+	}
+	return err
+}
