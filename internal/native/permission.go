@@ -75,16 +75,15 @@ func (r *running) ask(ctx context.Context, d policy.Decision) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.Outcome != session.Selected {
+	switch {
+	case v.Outcome == session.Declined:
+		return "the user said no to this call. Do not try it another way; ask what to do instead if it matters.", nil
+	case v.Outcome != session.Selected:
 		return undecided(v), nil
-	}
-	switch v.Option {
-	case optionAllowOnce:
-		return "", nil
-	case optionAllowAlways:
+	case v.Option == optionAllowAlways:
 		return "", r.remember(ctx, d.Grant)
 	}
-	return "the user said no to this call. Do not try it another way; ask what to do instead if it matters.", nil
+	return "", nil
 }
 
 // undecided is what the model is told when no person decided.
