@@ -52,8 +52,9 @@ type Stdio struct {
 	closeErr error
 }
 
-// NewStdio returns a connection that reads lines of at most maxBytes from r and
-// writes to w; zero or less means DefaultMaxMessageBytes. Close closes w and
+// NewStdio returns a connection that reads lines of at most maxBytes, without
+// the line end, from r and writes to w; zero or less means
+// DefaultMaxMessageBytes. Close closes w and
 // then r if they are io.Closers. Closing interrupts a blocked read or write only
 // where the system can do that: on pipes and sockets the process has opened
 // itself, not always on an inherited stdin.
@@ -136,11 +137,11 @@ func (s *Stdio) readLine() ([]byte, error) {
 		switch {
 		case err == bufio.ErrBufferFull:
 		case err == nil, err == io.EOF && len(line) > 0:
-			line = bytes.Trim(line, space)
+			line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 			if int64(len(line)) > s.max {
 				return nil, s.skipLine(line, nil)
 			}
-			return line, nil
+			return bytes.Trim(line, space), nil
 		default:
 			return nil, err
 		}
