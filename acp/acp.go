@@ -1,5 +1,3 @@
-// Package acp speaks the Agent Client Protocol: the JSON-RPC engine and the
-// transports under it. Generated message types live in acp/v1 and acp/v2.
 package acp
 
 import (
