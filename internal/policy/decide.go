@@ -13,6 +13,8 @@ type judge struct {
 	grants []Grant
 	mode   Mode
 	level  Level
+	// askTool is the entry of always_ask for the tool as a whole, if any.
+	askTool string
 }
 
 // Decide judges a call in a session of the given mode. grants are what a person

@@ -1,6 +1,9 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kinds of grants.
 const (
@@ -56,4 +59,55 @@ func (j *judge) granted(want *Grant) *Grant {
 		}
 	}
 	return nil
+}
+
+// offerCommand returns the grant for a command: the one simple command in it
+// that asks, or the whole text when there are several. Parts that always ask
+// leave nothing to grant.
+func (j *judge) offerCommand(steps []step) *Grant {
+	var asking []step
+	for _, st := range steps {
+		judged := j.settle(st)
+		if judged.Verdict != Ask {
+			continue
+		}
+		if judged.hard || st.pattern == "" {
+			return nil
+		}
+		asking = append(asking, st)
+	}
+	g := &Grant{Kind: GrantCommand, Tool: j.s.Tool, Root: j.s.Cwd}
+	switch {
+	case len(asking) == 1 && asking[0].general != "":
+		g.Pattern = asking[0].general
+		g.Label = fmt.Sprintf("Always allow `%s` with any arguments in this session", strings.TrimSuffix(g.Pattern, " *"))
+	case len(asking) == 1:
+		g.Pattern = asking[0].pattern
+		g.Label = fmt.Sprintf("Always allow `%s` in this session", g.Pattern)
+	default:
+		g.Kind = GrantScript
+		g.Pattern = strings.TrimSpace(j.s.Command)
+		g.Label = fmt.Sprintf("Always allow exactly `%s` in this session", g.Pattern)
+	}
+	return g
+}
+
+// grantedCommand returns a grant that covers one simple command.
+func (j *judge) grantedCommand(st step) *Grant {
+	for i := range j.grants {
+		g := &j.grants[i]
+		if g.Kind != GrantCommand || g.Tool != j.s.Tool || g.Root != j.s.Cwd || st.pattern == "" {
+			continue
+		}
+		if g.Pattern == st.pattern || g.Pattern == st.general && st.general != "" {
+			return g
+		}
+	}
+	return nil
+}
+
+// grantedScript returns a grant that covers the whole text.
+func (j *judge) grantedScript() *Grant {
+	text := strings.TrimSpace(j.s.Command)
+	return j.granted(&Grant{Kind: GrantScript, Tool: j.s.Tool, Pattern: text, Root: j.s.Cwd})
 }

@@ -1,0 +1,258 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// call is one simple command being judged.
+type call struct {
+	*scan
+	step step
+	name string // the program, without its directory when that is a system one
+	args []word
+}
+
+// simple judges a simple command. text is how to show it when its words are not
+// all known.
+func (sc *scan) simple(words []word, text string) {
+	first := words[0]
+	if !first.known {
+		sc.trouble(text, "which command it runs is known only when it runs")
+		return
+	}
+	c := &call{scan: sc, name: programName(first.text), args: words[1:]}
+	canonical := append([]word{literal(c.name)}, c.args...)
+	c.step = step{program: c.name, pattern: joinWords(canonical), text: text}
+	if c.step.pattern != "" {
+		c.step.text = clip(c.step.pattern)
+	}
+	if strings.Contains(c.name, "/") {
+		c.localProgram()
+	} else {
+		c.rules()
+	}
+	c.finish()
+}
+
+// programName drops the directory of a program of the system.
+func programName(name string) string {
+	switch dir, base := path.Split(name); dir {
+	case "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/":
+		return base
+	}
+	return name
+}
+
+// localProgram judges a program named by its path, such as a script of the
+// repository.
+func (c *call) localProgram() {
+	c.step.repo = true
+	c.step.reason = "it runs a program of the repository"
+	p := c.look(c.name, c.dirs[0])
+	if !p.InRoot || p.Forbidden {
+		c.path(literal(c.name), false)
+		c.hard("it runs a program by its path")
+	}
+	switch path.Base(c.name) {
+	case "rm", "sudo", "dd", "mkfs":
+		c.raise(High, "it runs a program of that name by its path")
+	}
+	c.paths(c.args, false)
+}
+
+func (c *call) finish() {
+	if c.step.program != "" && c.step.text == "" {
+		return // a wrapper whose inner command was judged in its place
+	}
+	c.add(c.step)
+}
+
+// raise sets the risk unless it is higher already.
+func (c *call) raise(r Risk, reason string) {
+	if r > c.step.risk {
+		c.step.risk = r
+		if !c.step.hard || r == High {
+			c.step.reason = reason
+		}
+	}
+}
+
+// hard makes the command ask whatever lists and grants say.
+func (c *call) hard(reason string) {
+	if c.step.risk < High && !c.step.hard {
+		c.step.reason = reason
+	}
+	c.step.hard = true
+	c.step.risk = max(c.step.risk, Medium)
+}
+
+// repo marks a command that runs code or settings of the repository.
+func (c *call) repo(reason string) {
+	c.step.repo = true
+	if c.step.reason == "" {
+		c.step.reason = reason
+	}
+}
+
+// paths judges all words as paths, the values of options too.
+func (c *call) paths(words []word, write bool) {
+	for _, w := range words {
+		c.operand(w, write)
+	}
+}
+
+// operand judges a word that may be a path or an option holding one.
+func (c *call) operand(w word, write bool) {
+	if !strings.HasPrefix(w.text, "-") || !w.known {
+		c.path(w, write)
+		return
+	}
+	value := w.text[1:]
+	if strings.HasPrefix(value, "-") {
+		_, value, _ = strings.Cut(value, "=")
+		c.optionValue(value, write)
+		return
+	}
+	if len(value) > 1 {
+		c.optionValue(value[1:], write)
+	}
+	if i := strings.IndexAny(value, "/~"); i > 0 {
+		c.optionValue(value[i:], write)
+	}
+}
+
+func (c *call) optionValue(value string, write bool) {
+	if value == "/" || !strings.ContainsAny(value, "/~") && !strings.Contains(value, "..") {
+		return
+	}
+	if rest, ok := strings.CutPrefix(value, "~/"); ok && c.home != "" {
+		value = c.home + "/" + rest
+	}
+	c.path(literal(value), write)
+}
+
+// path judges one path a command names, from everywhere the script may stand.
+func (c *call) path(w word, write bool) {
+	switch {
+	case w.pipe || w.known && (w.text == "-" || w.text == "" || harmlessDevice(w.text)):
+		return
+	case w.glob:
+		c.globbed(w, write)
+		return
+	case !w.known:
+		c.hard("an argument is known only when it runs")
+		return
+	case strings.HasPrefix(strings.ToLower(w.text), "file:"):
+		c.hard("it names a file by a URL")
+		return
+	case strings.Contains(w.text, "://"):
+		return
+	}
+	for _, dir := range c.dirs {
+		c.place(c.look(w.text, dir), write)
+	}
+}
+
+func (c *call) globbed(w word, write bool) {
+	for _, dir := range c.dirs {
+		c.place(c.look(globBase(w.text), dir), write)
+		if c.subject.Glob == nil {
+			c.hard("which files a pattern matches is known only when it runs")
+			continue
+		}
+		found, ok := c.subject.Glob(w.text, dir)
+		if !ok {
+			c.hard("which files a pattern matches is known only when it runs")
+		}
+		for _, p := range found {
+			c.place(p, write)
+		}
+	}
+}
+
+func (c *call) place(p Path, write bool) {
+	switch {
+	case p.Forbidden:
+		c.step.forbidden = p.Abs
+	case !p.InRoot:
+		c.step.edit = false
+		c.hard(p.Abs + " is outside the session's directories")
+	case write && runsCode(p.Abs):
+		c.step.edit = false
+		c.hard(p.Abs + " can make later commands run other programs")
+	}
+}
+
+func harmlessDevice(name string) bool {
+	switch name {
+	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero", "/dev/urandom", "/dev/tty":
+		return true
+	}
+	return false
+}
+
+// long reports whether an argument is one of the long options, shortened or
+// with a value.
+func (c *call) long(options ...string) bool {
+	for _, w := range c.args {
+		name, ok := strings.CutPrefix(w.text, "--")
+		name, _, _ = strings.Cut(name, "=")
+		if !ok || name == "" {
+			continue
+		}
+		for _, o := range options {
+			if strings.HasPrefix(o, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// short reports whether a cluster of short options holds one of the letters.
+func (c *call) short(letters string) bool {
+	for _, w := range c.args {
+		if len(w.text) > 1 && w.text[0] == '-' && w.text[1] != '-' && strings.ContainsAny(w.text[1:], letters) {
+			return true
+		}
+	}
+	return false
+}
+
+// word reports whether an argument is exactly one of the words.
+func (c *call) word(words ...string) bool {
+	for _, w := range c.args {
+		for _, s := range words {
+			if w.text == s {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// operands returns the arguments that are no options. Values of options given
+// as separate words are among them.
+func operands(args []word) []word {
+	var list []word
+	for i, w := range args {
+		if w.known && w.text == "--" {
+			return append(list, args[i+1:]...)
+		}
+		if !strings.HasPrefix(w.text, "-") || w.text == "-" || !w.known {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// allKnown reports whether every argument is known or a pattern.
+func (c *call) allKnown() bool {
+	for _, w := range c.args {
+		if !w.known && !w.glob {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,154 @@
+package policy
+
+import "strings"
+
+// reader judges commands that read files and show them.
+func (c *call) reader() bool {
+	switch c.name {
+	case "cat", "head", "tail", "wc", "nl", "tac", "rev", "column", "fold", "fmt", "join", "paste", "comm", "expand",
+		"unexpand", "cmp", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "md5",
+		"shasum", "sum", "strings", "od", "hexdump", "base64", "base32", "stat", "du", "df", "ls", "dir", "vdir", "readlink",
+		"realpath", "zcat", "gzcat", "xzcat", "bzcat", "zstdcat", "tsort", "pathchk",
+		"exa", "eza", "tokei", "scc":
+		c.paths(c.args, false)
+	case "cut":
+		c.paths(operands(c.args), false)
+	case "grep", "egrep", "fgrep", "rg", "ag", "zgrep":
+		c.grep()
+	case "find", "fd", "fdfind", "tree", "file":
+		c.find()
+	case "sed", "gsed":
+		c.sed()
+	case "awk", "gawk", "mawk", "nawk":
+		c.awk()
+	case "jq", "yq":
+		c.jq()
+	case "sort", "uniq", "diff", "xxd":
+		c.readerThatWrites()
+	default:
+		return false
+	}
+	return true
+}
+
+// grep judges searches: the first operand is what to look for unless an option
+// holds it.
+func (c *call) grep() {
+	if c.name == "rg" && (c.long("pre", "hostname-bin", "search-zip") || c.short("z")) {
+		c.hard("it runs another program on the files")
+	}
+	if c.long("pager") {
+		c.hard("it runs another program on its output")
+	}
+	switch {
+	case c.name == "rg" && (c.long("follow") || c.short("L")),
+		c.name == "ag" && (c.long("follow") || c.short("f")),
+		c.name != "rg" && c.name != "ag" && (c.long("dereference-recursive") || c.short("R")):
+		c.raise(Medium, "it follows links out of the session's directories")
+	}
+	c.afterFirst(!c.short("ef") && !c.long("regexp", "file", "files"))
+}
+
+// afterFirst judges the operands as paths, without the first when that is an
+// expression.
+func (c *call) afterFirst(expression bool) {
+	skipped := !expression
+	for _, w := range c.args {
+		if !skipped && (!strings.HasPrefix(w.text, "-") || !w.known) {
+			skipped = true
+			if !w.known && !w.glob {
+				c.hard("an argument is known only when it runs")
+			}
+			continue
+		}
+		c.operand(w, false)
+	}
+}
+
+// find judges commands that walk a tree.
+func (c *call) find() {
+	c.walkActions()
+	if c.name != "find" {
+		c.paths(c.args, false)
+		return
+	}
+	for i, w := range c.args {
+		switch {
+		case !w.known && !w.glob:
+			c.hard("an argument is known only when it runs")
+		case strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!":
+		case i > 0 && isPatternOption(c.args[i-1].text):
+		default:
+			c.path(w, false)
+		}
+	}
+}
+
+func isPatternOption(s string) bool {
+	switch s {
+	case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-ilname",
+		"-printf", "-perm", "-type", "-size", "-mtime", "-maxdepth", "-mindepth":
+		return true
+	}
+	return false
+}
+
+func (c *call) walkActions() {
+	for i, w := range c.args {
+		switch w.text {
+		case "-delete":
+			c.raise(High, "it deletes what it finds")
+			c.step.form = true
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+			if c.name == "tree" || c.name == "file" {
+				continue
+			}
+			c.hard("it runs a command on what it finds")
+			if rest := c.args[i+1:]; len(rest) > 0 {
+				c.inner(rest)
+			}
+		case "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from":
+			c.hard("it writes or reads a list in a file")
+		}
+	}
+	switch {
+	case c.name == "tree" && (c.short("o") || c.long("output")):
+		c.hard("it writes a file")
+	case c.name == "file" && (c.short("Cm") || c.long("compile", "magic-file")):
+		c.hard("it compiles or loads a magic file")
+	case (c.name == "fd" || c.name == "fdfind") && (c.short("xX") || c.long("exec", "exec-batch")):
+		c.hard("it runs a command on what it finds")
+	}
+}
+
+// jq reads a filter, then files. yq can edit in place.
+func (c *call) jq() {
+	if c.name == "yq" && (c.short("i") || c.long("inplace", "in-place")) {
+		c.raise(Medium, "it changes files")
+	}
+	c.afterFirst(!c.short("f") && !c.long("from-file"))
+}
+
+// readerThatWrites judges commands that read unless told to write.
+func (c *call) readerThatWrites() {
+	switch c.name {
+	case "sort":
+		if c.long("compress-program", "files0-from", "temporary-directory") || c.short("T") {
+			c.hard("it runs another program or uses other files")
+		}
+		if c.short("o") || c.long("output") {
+			c.raise(Medium, "it writes a file")
+			c.paths(c.args, true)
+		}
+	case "uniq", "xxd":
+		if len(operands(c.args)) > 1 || c.short("r") {
+			c.raise(Medium, "it writes a file")
+			c.paths(c.args, true)
+		}
+	case "diff":
+		if c.short("r") || c.long("recursive") {
+			c.raise(Medium, "it follows links out of the session's directories")
+		}
+	}
+	c.paths(c.args, false)
+}

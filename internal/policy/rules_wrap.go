@@ -1,0 +1,179 @@
+package policy
+
+import "strings"
+
+// inner judges a command another command runs, as a step of its own.
+func (c *call) inner(words []word) {
+	c.simple(words, clip(c.step.text))
+}
+
+// replace judges the command that a harmless wrapper runs instead of the
+// wrapper.
+func (c *call) replace(words []word) {
+	c.inner(words)
+	c.step.text = ""
+}
+
+// shell judges shells: text given to them is judged like any other, a script of
+// the repository is code of the repository.
+func (c *call) shell() {
+	for i, w := range c.args {
+		switch {
+		case !w.known:
+			c.hard("what it runs is known only when it runs")
+			return
+		case w.text == "--version":
+			return
+		case !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "+"):
+			c.repo("it runs a script")
+			c.paths(c.args[i:], false)
+			return
+		case strings.HasPrefix(w.text, "--"):
+			c.hard("its options change what it runs")
+		case strings.Contains(w.text, "c"):
+			c.shellText(c.args[i+1:])
+			return
+		case strings.Trim(w.text[1:], "eux") != "":
+			c.hard("its options change what it runs")
+		}
+	}
+	c.hard("it runs whatever it reads")
+}
+
+// shellText judges the text after -c.
+func (c *call) shellText(args []word) {
+	switch {
+	case len(args) == 0 || !args[0].known || strings.HasPrefix(args[0].text, "-"):
+		c.hard("the text it runs is known only when it runs")
+	case c.name == "fish" || c.name == "csh" || c.name == "tcsh" || c.name == "zsh":
+		c.hard("its text is in the language of " + c.name)
+		c.script(args[0].text)
+	case c.step.hard:
+		c.script(args[0].text)
+	default:
+		c.step.text = ""
+		c.script(args[0].text)
+	}
+}
+
+// wrapper judges commands whose arguments are a command.
+func (c *call) wrapper() {
+	switch c.name {
+	case "sudo", "doas", "su", "run0", "pkexec":
+		c.raise(High, "it acts with the rights of another user")
+		return
+	case "env":
+		c.env()
+		return
+	case "xargs":
+		c.xargs()
+		return
+	case "command", "builtin":
+		if c.word("-v", "-V") {
+			c.step.grammar = true
+			return
+		}
+	case "exec":
+		c.step.grammar = len(c.args) == 0
+	}
+	rest, ok := c.skipOptions()
+	switch {
+	case !ok:
+		c.hard("its options are unusual")
+		if len(rest) > 0 {
+			c.inner(rest)
+		}
+	case len(rest) > 0:
+		c.replace(rest)
+	}
+}
+
+// skipOptions returns the command of a wrapper, and false when an option is not
+// understood.
+func (c *call) skipOptions() ([]word, bool) {
+	valued := map[string]string{
+		"nice": "n", "timeout": "ks", "gtimeout": "ks", "stdbuf": "ioe", "ionice": "cn", "exec": "", "time": "", "caffeinate": "tw",
+	}[c.name]
+	ok := true
+	i := 0
+	for ; i < len(c.args); i++ {
+		w := c.args[i]
+		if !w.known || !strings.HasPrefix(w.text, "-") {
+			break
+		}
+		switch {
+		case w.text == "--":
+			return c.args[i+1:], ok
+		case len(w.text) == 2 && strings.Contains(valued, w.text[1:]):
+			i++
+		case len(w.text) > 2 && w.text[1] != '-' && strings.Contains(valued, w.text[1:2]):
+		case w.text == "-p" || w.text == "--preserve-status" || w.text == "--foreground":
+		case isNumber(w.text[1:]) && c.name == "nice":
+		default:
+			ok = false
+		}
+	}
+	if (c.name == "timeout" || c.name == "gtimeout" || c.name == "chrt" || c.name == "taskset") && i < len(c.args) {
+		if !c.args[i].known {
+			ok = false
+		}
+		i++
+	}
+	return c.args[min(i, len(c.args)):], ok
+}
+
+func (c *call) env() {
+	i := 0
+	for ; i < len(c.args); i++ {
+		w := c.args[i]
+		name, _, assigned := strings.Cut(w.text, "=")
+		switch {
+		case !w.known && !(assigned && isName(name) && !w.split):
+			c.hard("an argument is known only when it runs")
+			return
+		case w.text == "-i" || w.text == "-":
+		case w.text == "-u" && i+1 < len(c.args):
+			i++
+		case strings.HasPrefix(w.text, "-"):
+			c.hard("its options change what it runs")
+		case assigned && isName(name):
+			c.environment(name)
+		default:
+			if c.step.hard {
+				c.inner(c.args[i:])
+			} else {
+				c.replace(c.args[i:])
+			}
+			return
+		}
+	}
+}
+
+// xargs judges the command it repeats; what it appends is not known.
+func (c *call) xargs() {
+	i := 0
+	for ; i < len(c.args); i++ {
+		w := c.args[i]
+		if !w.known || !strings.HasPrefix(w.text, "-") {
+			break
+		}
+		switch w.text {
+		case "-n", "-P", "-L", "-I", "-d", "-s", "-E":
+			i++
+		case "-0", "-r", "-t", "--null", "--no-run-if-empty":
+		default:
+			if len(w.text) < 3 || w.text[1] == '-' || !strings.Contains("nPLIds", w.text[1:2]) {
+				c.hard("its options are unusual")
+			}
+		}
+	}
+	if i >= len(c.args) {
+		return
+	}
+	words := append(append([]word(nil), c.args[i:]...), word{split: true})
+	if c.step.hard {
+		c.inner(words)
+		return
+	}
+	c.replace(words)
+}

@@ -1,0 +1,401 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	// maxScript bounds the text that is parsed: the parser recurses, and nobody
+	// reads more than this before approving it.
+	maxScript = 64 << 10
+	// maxNesting bounds sh -c within sh -c.
+	maxNesting = 4
+	// maxDirs bounds the directories a script with several cd may stand in.
+	maxDirs = 16
+	// maxSteps bounds the parts of a script.
+	maxSteps = 400
+)
+
+// step is one judged part of a command.
+type step struct {
+	text      string // for people
+	program   string // the command's name; "" for what is no command
+	pattern   string // canonical text; "" when not known beforehand
+	general   string // a wider pattern a grant may cover instead
+	risk      Risk
+	reason    string // of the risk, of hard, or of repo
+	hard      bool   // asks, and only an exact auto_approve entry says otherwise
+	repo      bool   // runs code or settings of the repository
+	grammar   bool   // part of the shell, needs no listing
+	known     bool   // Grapnel knows what the program does
+	edit      bool   // writes a file inside the roots
+	forbidden string // a forbidden path it touches
+	form      bool   // the risk is in the arguments, not in the program
+}
+
+// scan collects the steps of a script.
+type scan struct {
+	subject *Subject
+	home    string
+	dirs    []string // where the script may stand
+	steps   []step
+	nesting int
+	parents []syntax.Node
+	function,
+	moved bool
+}
+
+// script parses and judges shell text.
+func (sc *scan) script(text string) {
+	if sc.nesting >= maxNesting {
+		sc.trouble(text, "shells are nested too deeply to judge")
+		return
+	}
+	if len(text) > maxScript || strings.IndexByte(text, 0) >= 0 {
+		sc.trouble(text, "it is too long to judge")
+		return
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		sc.trouble(text, "it cannot be parsed")
+		return
+	}
+	outer := sc.parents
+	sc.parents = nil
+	sc.nesting++
+	syntax.Walk(file, sc.visit)
+	sc.nesting--
+	sc.parents = outer
+}
+
+// trouble adds a step for something that cannot be judged.
+func (sc *scan) trouble(text, reason string) {
+	sc.add(step{text: clip(text), reason: reason, hard: true, risk: Medium})
+}
+
+func (sc *scan) add(s step) {
+	if len(sc.steps) == maxSteps {
+		s = step{text: "…", reason: "it has too many parts to judge", hard: true, risk: Medium}
+	}
+	if len(sc.steps) <= maxSteps {
+		sc.steps = append(sc.steps, s)
+	}
+}
+
+func clip(s string) string {
+	if len(s) > 200 {
+		return strings.ToValidUTF8(s[:200], "") + "…"
+	}
+	return s
+}
+
+// visit judges one node of the syntax tree. Every command of the script is a
+// node, wherever it stands.
+func (sc *scan) visit(n syntax.Node) bool {
+	if n == nil {
+		sc.parents = sc.parents[:len(sc.parents)-1]
+		return true
+	}
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		sc.call(n)
+	case *syntax.DeclClause:
+		sc.declare(n)
+	case *syntax.Redirect:
+		sc.redirect(n)
+	case *syntax.FuncDecl:
+		sc.define(n)
+	case *syntax.WordIter:
+		sc.assign(n.Name.Value)
+	default:
+		sc.expression(n)
+	}
+	sc.parents = append(sc.parents, n)
+	return true
+}
+
+func (sc *scan) call(n *syntax.CallExpr) {
+	for _, a := range n.Assigns {
+		if a.Name == nil {
+			continue
+		}
+		if len(n.Args) > 0 {
+			sc.environment(a.Name.Value)
+		} else {
+			sc.assign(a.Name.Value)
+		}
+	}
+	if len(n.Args) == 0 {
+		return
+	}
+	words := make([]word, len(n.Args))
+	for i, a := range n.Args {
+		words[i] = readWord(a, sc.home).finish()
+	}
+	sc.simple(words, source(n))
+}
+
+// repeated reports whether the place the walk is at may run more than once or
+// at another time than its position suggests.
+func (sc *scan) repeated() bool {
+	return slices.ContainsFunc(sc.parents, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl:
+			return true
+		}
+		return false
+	})
+}
+
+func (sc *scan) define(n *syntax.FuncDecl) {
+	risk, reason := Medium, "it defines a function, which can stand in for a command"
+	name := ""
+	if n.Name != nil {
+		name = n.Name.Value
+	}
+	syntax.Walk(n.Body, func(b syntax.Node) bool {
+		if c, ok := b.(*syntax.CallExpr); ok && len(c.Args) > 0 && name != "" && c.Args[0].Lit() == name {
+			risk, reason = High, "the function "+name+" calls itself"
+		}
+		return true
+	})
+	sc.function = true
+	sc.add(step{text: clip(name + "() { … }"), reason: reason, hard: true, risk: risk})
+}
+
+// expression judges the parts of shell syntax that can run commands or change
+// variables without naming a command.
+func (sc *scan) expression(n syntax.Node) {
+	reason := ""
+	switch n := n.(type) {
+	case *syntax.ArithmExp:
+		reason = arithmetic(n.X)
+	case *syntax.ArithmCmd:
+		reason = arithmetic(n.X)
+	case *syntax.LetClause:
+		reason = arithmetic(n.Exprs...)
+	case *syntax.CStyleLoop:
+		reason = arithmetic(n.Init, n.Cond, n.Post)
+	case *syntax.ParamExp:
+		reason = expansion(n)
+	case *syntax.Assign:
+		if n.Index != nil {
+			reason = arithmetic(n.Index)
+		}
+	case *syntax.ArrayElem:
+		if n.Index != nil {
+			reason = arithmetic(n.Index)
+		}
+	case *syntax.BinaryTest:
+		reason = comparison(n)
+	case *syntax.UnaryTest:
+		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+			reason = "testing a variable by name can run commands"
+		}
+	case *syntax.ExtGlob:
+		reason = "an extended pattern can hide commands"
+	}
+	if reason != "" {
+		sc.trouble(source(n), reason)
+	}
+}
+
+const arithmeticReason = "arithmetic on a variable can run commands the variable holds"
+
+// arithmetic returns why an expression is not harmless: the shell evaluates what
+// variables in it hold, array subscripts with command substitutions included.
+func arithmetic(exprs ...syntax.ArithmExpr) string {
+	for _, x := range exprs {
+		if !numeric(x) {
+			return arithmeticReason
+		}
+	}
+	return ""
+}
+
+func numeric(x syntax.ArithmExpr) bool {
+	switch x := x.(type) {
+	case nil:
+		return true
+	case *syntax.Word:
+		return isNumber(x.Lit())
+	case *syntax.ParenArithm:
+		return numeric(x.X)
+	case *syntax.UnaryArithm:
+		return numeric(x.X)
+	case *syntax.BinaryArithm:
+		return numeric(x.X) && numeric(x.Y)
+	}
+	return false
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+func expansion(p *syntax.ParamExp) string {
+	switch {
+	case p.Excl || p.Names != 0 || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0:
+		return "an indirect expansion is known only when it runs"
+	case p.Index != nil && !numeric(p.Index) && !allElements(p.Index):
+		return arithmeticReason
+	case p.Slice != nil:
+		return arithmetic(p.Slice.Offset, p.Slice.Length)
+	case p.Exp == nil:
+		return ""
+	}
+	switch p.Exp.Op {
+	case syntax.OtherParamOps:
+		return "this expansion can run commands the variable holds"
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		return "this expansion sets a variable"
+	}
+	return ""
+}
+
+// allElements reports an index of @ or *.
+func allElements(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	return ok && (w.Lit() == "@" || w.Lit() == "*")
+}
+
+func comparison(n *syntax.BinaryTest) string {
+	switch n.Op {
+	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+		for _, side := range []syntax.TestExpr{n.X, n.Y} {
+			if w, ok := side.(*syntax.Word); !ok || !isNumber(w.Lit()) {
+				return arithmeticReason
+			}
+		}
+	}
+	return ""
+}
+
+// redirect judges a redirection as the access to a file it is.
+func (sc *scan) redirect(n *syntax.Redirect) {
+	write := true
+	switch n.Op {
+	case syntax.RdrIn:
+		write = false
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return
+	case syntax.DplIn, syntax.DplOut:
+		if lit := n.Word.Lit(); lit == "-" || isNumber(strings.TrimSuffix(lit, "-")) {
+			return
+		}
+	}
+	w := readWord(n.Word, sc.home).finish()
+	if w.pipe {
+		return
+	}
+	text := n.Op.String() + " " + w.shellText()
+	st := step{text: text, grammar: true, known: true}
+	if w.known {
+		st.pattern = text
+	}
+	c := &call{scan: sc, step: st}
+	if strings.HasPrefix(w.text, "/dev/tcp/") || strings.HasPrefix(w.text, "/dev/udp/") {
+		c.raise(High, "it opens a network connection")
+	}
+	if n.N != nil && !isNumber(n.N.Value) {
+		c.hard("it redirects to a descriptor held in a variable")
+	}
+	if write && !harmlessDevice(w.text) {
+		c.raise(Medium, "it writes a file")
+		c.step.edit = true
+	}
+	c.path(w, write)
+	c.finish()
+}
+
+// declare judges export, declare, local and their like.
+func (sc *scan) declare(n *syntax.DeclClause) {
+	variant := n.Variant.Value
+	for _, a := range n.Args {
+		switch {
+		case a.Naked && a.Name == nil:
+			if a.Value == nil || strings.Trim(a.Value.Lit(), "-rxgp") != "" || a.Value.Lit() == "" {
+				sc.trouble(source(n), "this declaration can change how variables are read")
+			}
+		case a.Name != nil && variant == "export":
+			sc.environment(a.Name.Value)
+		case a.Name != nil:
+			sc.assign(a.Name.Value)
+		}
+	}
+	if variant == "nameref" {
+		sc.trouble(source(n), "this declaration can change how variables are read")
+	}
+}
+
+// environment judges a variable commands get to see.
+func (sc *scan) environment(name string) {
+	if !harmlessVariable(name) {
+		sc.trouble(name+"=…", "the environment variable "+name+" can change what commands do")
+	}
+}
+
+// assign judges a variable of the shell. Lower-case ones are the script's own.
+func (sc *scan) assign(name string) {
+	if strings.ToUpper(name) == name && name != "_" && !harmlessVariable(name) {
+		sc.trouble(name+"=…", "the variable "+name+" can change what the shell or commands do")
+	}
+}
+
+func harmlessVariable(name string) bool {
+	switch name {
+	case "LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS", "LINES", "CI",
+		"GOOS", "GOARCH", "CGO_ENABLED", "GOMAXPROCS", "RUST_BACKTRACE", "NODE_ENV", "DEBIAN_FRONTEND",
+		"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "SOURCE_DATE_EPOCH":
+		return true
+	}
+	return strings.HasPrefix(name, "LC_")
+}
+
+// enter follows a cd: the script may stand there or, should the cd fail, where
+// it stood before.
+func (sc *scan) enter(target string) {
+	from := slices.Clone(sc.dirs)
+	for _, dir := range from {
+		to := sc.look(target, dir).Abs
+		if !slices.Contains(sc.dirs, to) {
+			sc.dirs = append(sc.dirs, to)
+		}
+	}
+	sc.moved = true
+}
+
+// look resolves a path the script names, through the subject's eyes when it has
+// some and by name otherwise.
+func (sc *scan) look(name, from string) Path {
+	if sc.subject.Look != nil {
+		return sc.subject.Look(name, from)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(from, name)
+	}
+	p := Path{Abs: filepath.Clean(name)}
+	for _, root := range sc.subject.Roots {
+		rest, ok := strings.CutPrefix(p.Abs, root)
+		if ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(root, string(filepath.Separator))) {
+			p.Root, p.InRoot = root, true
+		}
+	}
+	return p
+}
+
+// source prints a node in canonical form, for people.
+func source(n syntax.Node) string {
+	var b strings.Builder
+	switch n.(type) {
+	case *syntax.CallExpr, *syntax.DeclClause, *syntax.Word, *syntax.LetClause, *syntax.ArithmCmd:
+		if syntax.NewPrinter().Print(&b, n) == nil {
+			return clip(strings.TrimSpace(b.String()))
+		}
+	}
+	return "an expression"
+}
