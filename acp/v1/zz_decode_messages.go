@@ -6,320 +6,320 @@ import (
 	"github.com/grapnel-ai/grapnel/acp/internal/wire"
 )
 
-func decodeWriteTextFileRequest(d *wire.Decoder, v []byte, x *WriteTextFileRequest) error {
+func decodeWriteTextFileRequest(d *wire.Decoder, x *WriteTextFileRequest) error {
 	*x = WriteTextFileRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "path":
-			err = wire.DecodeString(d, o.Value, &x.Path)
+			err = wire.DecodeString(d, &x.Path)
 			seen |= 1 << 1
 		case "content":
-			err = wire.DecodeString(d, o.Value, &x.Content)
+			err = wire.DecodeString(d, &x.Content)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "sessionId", "path", "content")
+		if err := d.Missing(seen, 0, "sessionId", "path", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeReadTextFileRequest(d *wire.Decoder, v []byte, x *ReadTextFileRequest) error {
+func decodeReadTextFileRequest(d *wire.Decoder, x *ReadTextFileRequest) error {
 	*x = ReadTextFileRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "path":
-			err = wire.DecodeString(d, o.Value, &x.Path)
+			err = wire.DecodeString(d, &x.Path)
 			seen |= 1 << 1
 		case "line":
-			err = wire.DecodePtr(d, o.Value, &x.Line, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.Line, wire.DecodeInt)
 		case "limit":
-			err = wire.DecodePtr(d, o.Value, &x.Limit, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.Limit, wire.DecodeInt)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "path")
+		if err := d.Missing(seen, 0, "sessionId", "path"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeRequestPermissionRequest(d *wire.Decoder, v []byte, x *RequestPermissionRequest) error {
+func decodeRequestPermissionRequest(d *wire.Decoder, x *RequestPermissionRequest) error {
 	*x = RequestPermissionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "toolCall":
-			err = decodeToolCallUpdate(d, o.Value, &x.ToolCall)
+			err = decodeToolCallUpdate(d, &x.ToolCall)
 			seen |= 1 << 1
 		case "options":
-			err = wire.DecodeSlice(d, o.Value, &x.Options, decodePermissionOption, 0)
+			err = wire.DecodeSlice(d, &x.Options, decodePermissionOption, 0)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "sessionId", "toolCall", "options")
+		if err := d.Missing(seen, 0, "sessionId", "toolCall", "options"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCreateTerminalRequest(d *wire.Decoder, v []byte, x *CreateTerminalRequest) error {
+func decodeCreateTerminalRequest(d *wire.Decoder, x *CreateTerminalRequest) error {
 	*x = CreateTerminalRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "command":
-			err = wire.DecodeString(d, o.Value, &x.Command)
+			err = wire.DecodeString(d, &x.Command)
 			seen |= 1 << 1
 		case "args":
-			err = wire.DecodeSlice(d, o.Value, &x.Args, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Args, wire.DecodeString, wire.NullIsEmpty)
 		case "env":
-			err = wire.DecodeSlice(d, o.Value, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
 		case "cwd":
-			err = wire.DecodePtr(d, o.Value, &x.Cwd, wire.DecodeString)
+			err = wire.DecodePtr(d, &x.Cwd, wire.DecodeString)
 		case "outputByteLimit":
-			err = wire.DecodePtr(d, o.Value, &x.OutputByteLimit, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.OutputByteLimit, wire.DecodeInt)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "command")
+		if err := d.Missing(seen, 0, "sessionId", "command"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminalOutputRequest(d *wire.Decoder, v []byte, x *TerminalOutputRequest) error {
+func decodeTerminalOutputRequest(d *wire.Decoder, x *TerminalOutputRequest) error {
 	*x = TerminalOutputRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "terminalId")
+		if err := d.Missing(seen, 0, "sessionId", "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeReleaseTerminalRequest(d *wire.Decoder, v []byte, x *ReleaseTerminalRequest) error {
+func decodeReleaseTerminalRequest(d *wire.Decoder, x *ReleaseTerminalRequest) error {
 	*x = ReleaseTerminalRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "terminalId")
+		if err := d.Missing(seen, 0, "sessionId", "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeWaitForTerminalExitRequest(d *wire.Decoder, v []byte, x *WaitForTerminalExitRequest) error {
+func decodeWaitForTerminalExitRequest(d *wire.Decoder, x *WaitForTerminalExitRequest) error {
 	*x = WaitForTerminalExitRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "terminalId")
+		if err := d.Missing(seen, 0, "sessionId", "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeKillTerminalRequest(d *wire.Decoder, v []byte, x *KillTerminalRequest) error {
+func decodeKillTerminalRequest(d *wire.Decoder, x *KillTerminalRequest) error {
 	*x = KillTerminalRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "terminalId")
+		if err := d.Missing(seen, 0, "sessionId", "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCreateElicitationRequest(d *wire.Decoder, v []byte, x *CreateElicitationRequest) error {
+func decodeCreateElicitationRequest(d *wire.Decoder, x *CreateElicitationRequest) error {
 	*x = CreateElicitationRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	if err := needCreateElicitationRequest(d); err != nil {
+		return err
+	}
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "mode":
-			err = decodeElicitationMode(d, o.Value, &x.Mode)
+			err = decodeElicitationMode(d, &x.Mode)
 			seen |= 1 << 0
 		case "message":
-			err = wire.DecodeString(d, o.Value, &x.Message)
+			err = wire.DecodeString(d, &x.Message)
 			seen |= 1 << 1
 		case "requestedSchema":
-			err = wire.DecodePtr(d, o.Value, &x.RequestedSchema, decodeElicitationSchema)
+			err = wire.DecodePtr(d, &x.RequestedSchema, decodeElicitationSchema)
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 		case "toolCallId":
-			err = wire.OrZero(&x.ToolCallID, wire.DecodePtr(d, o.Value, &x.ToolCallID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.ToolCallID, wire.DecodePtr(d, &x.ToolCallID, wire.DecodeString))
 		case "requestId":
-			err = decodeRequestID(d, o.Value, &x.RequestID)
+			err = decodeRequestID(d, &x.RequestID)
 		case "elicitationId":
-			err = wire.DecodeString(d, o.Value, &x.ElicitationID)
+			err = wire.DecodeString(d, &x.ElicitationID)
 		case "url":
-			err = wire.DecodeString(d, o.Value, &x.URL)
+			err = wire.DecodeString(d, &x.URL)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "mode", "message")
-	}
-	if x.Mode == "form" {
-		if err := wire.NeedAll(v, "requestedSchema"); err != nil {
-			return err
-		}
-		if err := wire.NeedAny(v, "sessionId", "requestId"); err != nil {
-			return err
-		}
-	}
-	if x.Mode == "url" {
-		if err := wire.NeedAll(v, "elicitationId", "url"); err != nil {
-			return err
-		}
-		if err := wire.NeedAny(v, "sessionId", "requestId"); err != nil {
-			return err
-		}
-	}
-	if !x.Mode.Known() {
-		if err := wire.NeedAny(v, "sessionId", "requestId"); err != nil {
+		if err := d.Missing(seen, 0, "mode", "message"); err != nil {
 			return err
 		}
 	}
@@ -327,192 +327,230 @@ func decodeCreateElicitationRequest(d *wire.Decoder, v []byte, x *CreateElicitat
 	return err
 }
 
-func decodeMessageMCPRequest(d *wire.Decoder, v []byte, x *MessageMCPRequest) error {
-	*x = MessageMCPRequest{}
-	o, err := d.Object(v)
+func needCreateElicitationRequest(d *wire.Decoder) error {
+	tag, err := d.Tag("mode")
 	if err != nil {
+		return err
+	}
+	switch string(tag) {
+	case "form":
+		if err := d.NeedAll("requestedSchema"); err != nil {
+			return err
+		}
+		if err := d.NeedAny("sessionId", "requestId"); err != nil {
+			return err
+		}
+	case "url":
+		if err := d.NeedAll("elicitationId", "url"); err != nil {
+			return err
+		}
+		if err := d.NeedAny("sessionId", "requestId"); err != nil {
+			return err
+		}
+	default:
+		if err := d.NeedAny("sessionId", "requestId"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeMessageMCPRequest(d *wire.Decoder, x *MessageMCPRequest) error {
+	*x = MessageMCPRequest{}
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "serverId":
-			err = wire.DecodeString(d, o.Value, &x.ServerID)
+			err = wire.DecodeString(d, &x.ServerID)
 			seen |= 1 << 0
 		case "requestId":
-			err = wire.DecodeString(d, o.Value, &x.RequestID)
+			err = wire.DecodeString(d, &x.RequestID)
 			seen |= 1 << 1
 		case "method":
-			err = wire.DecodeString(d, o.Value, &x.Method)
+			err = wire.DecodeString(d, &x.Method)
 			seen |= 1 << 2
 		case "params":
-			err = wire.DecodeObject(d, o.Value, &x.Params)
+			err = wire.DecodeObject(d, &x.Params)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "serverId", "requestId", "method")
+		if err := d.Missing(seen, 0, "serverId", "requestId", "method"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeInitializeResponse(d *wire.Decoder, v []byte, x *InitializeResponse) error {
+func decodeInitializeResponse(d *wire.Decoder, x *InitializeResponse) error {
 	*x = InitializeResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "protocolVersion":
-			err = wire.DecodeInt(d, o.Value, &x.ProtocolVersion)
+			err = wire.DecodeInt(d, &x.ProtocolVersion)
 			seen |= 1 << 0
 		case "agentCapabilities":
-			err = wire.OrZero(&x.AgentCapabilities, decodeAgentCapabilities(d, o.Value, &x.AgentCapabilities))
+			err = wire.OrZero(&o, &x.AgentCapabilities, decodeAgentCapabilities(d, &x.AgentCapabilities))
 		case "authMethods":
-			err = wire.OrZero(&x.AuthMethods, wire.DecodeSlice(d, o.Value, &x.AuthMethods, decodeAuthMethod, wire.DropBad))
+			err = wire.OrZero(&o, &x.AuthMethods, wire.DecodeSlice(d, &x.AuthMethods, decodeAuthMethod, wire.DropBad))
 		case "agentInfo":
-			err = wire.OrZero(&x.AgentInfo, wire.DecodePtr(d, o.Value, &x.AgentInfo, decodeImplementation))
+			err = wire.OrZero(&o, &x.AgentInfo, wire.DecodePtr(d, &x.AgentInfo, decodeImplementation))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "protocolVersion")
+		if err := d.Missing(seen, 0, "protocolVersion"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthenticateResponse(d *wire.Decoder, v []byte, x *AuthenticateResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeAuthenticateResponse(d *wire.Decoder, x *AuthenticateResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeListProvidersResponse(d *wire.Decoder, v []byte, x *ListProvidersResponse) error {
+func decodeListProvidersResponse(d *wire.Decoder, x *ListProvidersResponse) error {
 	*x = ListProvidersResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "providers":
-			err = wire.DecodeSlice(d, o.Value, &x.Providers, decodeProviderInfo, 0)
+			err = wire.DecodeSlice(d, &x.Providers, decodeProviderInfo, 0)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "providers")
+		if err := d.Missing(seen, 0, "providers"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSetProviderResponse(d *wire.Decoder, v []byte, x *SetProviderResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSetProviderResponse(d *wire.Decoder, x *SetProviderResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeDisableProviderResponse(d *wire.Decoder, v []byte, x *DisableProviderResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeDisableProviderResponse(d *wire.Decoder, x *DisableProviderResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeLogoutResponse(d *wire.Decoder, v []byte, x *LogoutResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeLogoutResponse(d *wire.Decoder, x *LogoutResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeAuthStatusResponse(d *wire.Decoder, v []byte, x *AuthStatusResponse) error {
+func decodeAuthStatusResponse(d *wire.Decoder, x *AuthStatusResponse) error {
 	*x = AuthStatusResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "state":
-			err = decodeAuthState(d, o.Value, &x.State)
+			err = decodeAuthState(d, &x.State)
 			seen |= 1 << 0
 		case "accounts":
-			err = wire.OrZero(&x.Accounts, wire.DecodeSlice(d, o.Value, &x.Accounts, decodeAuthAccount, wire.DropBad))
+			err = wire.OrZero(&o, &x.Accounts, wire.DecodeSlice(d, &x.Accounts, decodeAuthAccount, wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "state")
+		if err := d.Missing(seen, 0, "state"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeNewSessionResponse(d *wire.Decoder, v []byte, x *NewSessionResponse) error {
+func decodeNewSessionResponse(d *wire.Decoder, x *NewSessionResponse) error {
 	*x = NewSessionResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "modes":
-			err = wire.OrZero(&x.Modes, wire.DecodePtr(d, o.Value, &x.Modes, decodeSessionModeState))
+			err = wire.OrZero(&o, &x.Modes, wire.DecodePtr(d, &x.Modes, decodeSessionModeState))
 		case "configOptions":
-			err = wire.OrZero(&x.ConfigOptions, wire.DecodeSlice(d, o.Value, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.ConfigOptions, wire.DecodeSlice(d, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeLoadSessionResponse(d *wire.Decoder, v []byte, x *LoadSessionResponse) error {
+func decodeLoadSessionResponse(d *wire.Decoder, x *LoadSessionResponse) error {
 	*x = LoadSessionResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "modes":
-			err = wire.OrZero(&x.Modes, wire.DecodePtr(d, o.Value, &x.Modes, decodeSessionModeState))
+			err = wire.OrZero(&o, &x.Modes, wire.DecodePtr(d, &x.Modes, decodeSessionModeState))
 		case "configOptions":
-			err = wire.OrZero(&x.ConfigOptions, wire.DecodeSlice(d, o.Value, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.ConfigOptions, wire.DecodeSlice(d, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -522,147 +560,155 @@ func decodeLoadSessionResponse(d *wire.Decoder, v []byte, x *LoadSessionResponse
 	return err
 }
 
-func decodeListSessionsResponse(d *wire.Decoder, v []byte, x *ListSessionsResponse) error {
+func decodeListSessionsResponse(d *wire.Decoder, x *ListSessionsResponse) error {
 	*x = ListSessionsResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessions":
-			err = wire.OrZero(&x.Sessions, wire.DecodeSlice(d, o.Value, &x.Sessions, decodeSessionInfo, wire.DropBad))
+			err = wire.OrZero(&o, &x.Sessions, wire.DecodeSlice(d, &x.Sessions, decodeSessionInfo, wire.DropBad))
 			seen |= 1 << 0
 		case "nextCursor":
-			err = wire.OrZero(&x.NextCursor, wire.DecodePtr(d, o.Value, &x.NextCursor, wire.DecodeString))
+			err = wire.OrZero(&o, &x.NextCursor, wire.DecodePtr(d, &x.NextCursor, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessions")
+		if err := d.Missing(seen, 0, "sessions"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeDeleteSessionResponse(d *wire.Decoder, v []byte, x *DeleteSessionResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeDeleteSessionResponse(d *wire.Decoder, x *DeleteSessionResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeForkSessionResponse(d *wire.Decoder, v []byte, x *ForkSessionResponse) error {
+func decodeForkSessionResponse(d *wire.Decoder, x *ForkSessionResponse) error {
 	*x = ForkSessionResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "modes":
-			err = wire.OrZero(&x.Modes, wire.DecodePtr(d, o.Value, &x.Modes, decodeSessionModeState))
+			err = wire.OrZero(&o, &x.Modes, wire.DecodePtr(d, &x.Modes, decodeSessionModeState))
 		case "configOptions":
-			err = wire.OrZero(&x.ConfigOptions, wire.DecodeSlice(d, o.Value, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.ConfigOptions, wire.DecodeSlice(d, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeArchiveSessionResponse(d *wire.Decoder, v []byte, x *ArchiveSessionResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeArchiveSessionResponse(d *wire.Decoder, x *ArchiveSessionResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeUnarchiveSessionResponse(d *wire.Decoder, v []byte, x *UnarchiveSessionResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeUnarchiveSessionResponse(d *wire.Decoder, x *UnarchiveSessionResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionStatusResponse(d *wire.Decoder, v []byte, x *SessionStatusResponse) error {
+func decodeSessionStatusResponse(d *wire.Decoder, x *SessionStatusResponse) error {
 	*x = SessionStatusResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "status":
-			err = decodeSessionStatus(d, o.Value, &x.Status)
+			err = decodeSessionStatus(d, &x.Status)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "status")
+		if err := d.Missing(seen, 0, "status"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSetSessionTitleResponse(d *wire.Decoder, v []byte, x *SetSessionTitleResponse) error {
+func decodeSetSessionTitleResponse(d *wire.Decoder, x *SetSessionTitleResponse) error {
 	*x = SetSessionTitleResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.DecodeString(d, o.Value, &x.Title)
+			err = wire.DecodeString(d, &x.Title)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "title")
+		if err := d.Missing(seen, 0, "title"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeResumeSessionResponse(d *wire.Decoder, v []byte, x *ResumeSessionResponse) error {
+func decodeResumeSessionResponse(d *wire.Decoder, x *ResumeSessionResponse) error {
 	*x = ResumeSessionResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "modes":
-			err = wire.OrZero(&x.Modes, wire.DecodePtr(d, o.Value, &x.Modes, decodeSessionModeState))
+			err = wire.OrZero(&o, &x.Modes, wire.DecodePtr(d, &x.Modes, decodeSessionModeState))
 		case "configOptions":
-			err = wire.OrZero(&x.ConfigOptions, wire.DecodeSlice(d, o.Value, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.ConfigOptions, wire.DecodeSlice(d, &x.ConfigOptions, decodeSessionConfigOption, wire.NullIsEmpty|wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -672,310 +718,328 @@ func decodeResumeSessionResponse(d *wire.Decoder, v []byte, x *ResumeSessionResp
 	return err
 }
 
-func decodeCloseSessionResponse(d *wire.Decoder, v []byte, x *CloseSessionResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeCloseSessionResponse(d *wire.Decoder, x *CloseSessionResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSetSessionModeResponse(d *wire.Decoder, v []byte, x *SetSessionModeResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSetSessionModeResponse(d *wire.Decoder, x *SetSessionModeResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v []byte, x *SetSessionConfigOptionResponse) error {
+func decodeSetSessionConfigOptionResponse(d *wire.Decoder, x *SetSessionConfigOptionResponse) error {
 	*x = SetSessionConfigOptionResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "configOptions":
-			err = wire.OrZero(&x.ConfigOptions, wire.DecodeSlice(d, o.Value, &x.ConfigOptions, decodeSessionConfigOption, wire.DropBad))
+			err = wire.OrZero(&o, &x.ConfigOptions, wire.DecodeSlice(d, &x.ConfigOptions, decodeSessionConfigOption, wire.DropBad))
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "configOptions")
+		if err := d.Missing(seen, 0, "configOptions"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePromptResponse(d *wire.Decoder, v []byte, x *PromptResponse) error {
+func decodePromptResponse(d *wire.Decoder, x *PromptResponse) error {
 	*x = PromptResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "stopReason":
-			err = decodeStopReason(d, o.Value, &x.StopReason)
+			err = decodeStopReason(d, &x.StopReason)
 			seen |= 1 << 0
 		case "usage":
-			err = wire.OrZero(&x.Usage, wire.DecodePtr(d, o.Value, &x.Usage, decodeUsage))
+			err = wire.OrZero(&o, &x.Usage, wire.DecodePtr(d, &x.Usage, decodeUsage))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "stopReason")
+		if err := d.Missing(seen, 0, "stopReason"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionNotification(d *wire.Decoder, v []byte, x *SessionNotification) error {
+func decodeSessionNotification(d *wire.Decoder, x *SessionNotification) error {
 	*x = SessionNotification{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "update":
-			err = decodeSessionUpdate(d, o.Value, &x.Update)
+			err = decodeSessionUpdate(d, &x.Update)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "update")
+		if err := d.Missing(seen, 0, "sessionId", "update"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCompleteElicitationNotification(d *wire.Decoder, v []byte, x *CompleteElicitationNotification) error {
+func decodeCompleteElicitationNotification(d *wire.Decoder, x *CompleteElicitationNotification) error {
 	*x = CompleteElicitationNotification{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "elicitationId":
-			err = wire.DecodeString(d, o.Value, &x.ElicitationID)
+			err = wire.DecodeString(d, &x.ElicitationID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "elicitationId")
+		if err := d.Missing(seen, 0, "elicitationId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthStatusUpdateNotification(d *wire.Decoder, v []byte, x *AuthStatusUpdateNotification) error {
+func decodeAuthStatusUpdateNotification(d *wire.Decoder, x *AuthStatusUpdateNotification) error {
 	*x = AuthStatusUpdateNotification{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "state":
-			err = decodeAuthState(d, o.Value, &x.State)
+			err = decodeAuthState(d, &x.State)
 			seen |= 1 << 0
 		case "accounts":
-			err = wire.OrZero(&x.Accounts, wire.DecodeSlice(d, o.Value, &x.Accounts, decodeAuthAccount, wire.DropBad))
+			err = wire.OrZero(&o, &x.Accounts, wire.DecodeSlice(d, &x.Accounts, decodeAuthAccount, wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "state")
+		if err := d.Missing(seen, 0, "state"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeInitializeRequest(d *wire.Decoder, v []byte, x *InitializeRequest) error {
+func decodeInitializeRequest(d *wire.Decoder, x *InitializeRequest) error {
 	*x = InitializeRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "protocolVersion":
-			err = wire.DecodeInt(d, o.Value, &x.ProtocolVersion)
+			err = wire.DecodeInt(d, &x.ProtocolVersion)
 			seen |= 1 << 0
 		case "clientCapabilities":
-			err = wire.OrZero(&x.ClientCapabilities, decodeClientCapabilities(d, o.Value, &x.ClientCapabilities))
+			err = wire.OrZero(&o, &x.ClientCapabilities, decodeClientCapabilities(d, &x.ClientCapabilities))
 		case "clientInfo":
-			err = wire.OrZero(&x.ClientInfo, wire.DecodePtr(d, o.Value, &x.ClientInfo, decodeImplementation))
+			err = wire.OrZero(&o, &x.ClientInfo, wire.DecodePtr(d, &x.ClientInfo, decodeImplementation))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "protocolVersion")
+		if err := d.Missing(seen, 0, "protocolVersion"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthenticateRequest(d *wire.Decoder, v []byte, x *AuthenticateRequest) error {
+func decodeAuthenticateRequest(d *wire.Decoder, x *AuthenticateRequest) error {
 	*x = AuthenticateRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "methodId":
-			err = wire.DecodeString(d, o.Value, &x.MethodID)
+			err = wire.DecodeString(d, &x.MethodID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "methodId")
+		if err := d.Missing(seen, 0, "methodId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeListProvidersRequest(d *wire.Decoder, v []byte, x *ListProvidersRequest) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeListProvidersRequest(d *wire.Decoder, x *ListProvidersRequest) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSetProviderRequest(d *wire.Decoder, v []byte, x *SetProviderRequest) error {
+func decodeSetProviderRequest(d *wire.Decoder, x *SetProviderRequest) error {
 	*x = SetProviderRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "providerId":
-			err = wire.DecodeString(d, o.Value, &x.ProviderID)
+			err = wire.DecodeString(d, &x.ProviderID)
 			seen |= 1 << 0
 		case "apiType":
-			err = decodeLLMProtocol(d, o.Value, &x.APIType)
+			err = decodeLLMProtocol(d, &x.APIType)
 			seen |= 1 << 1
 		case "baseUrl":
-			err = wire.DecodeString(d, o.Value, &x.BaseURL)
+			err = wire.DecodeString(d, &x.BaseURL)
 			seen |= 1 << 2
 		case "headers":
-			err = wire.DecodeMap(d, o.Value, &x.Headers, wire.DecodeString, 0)
+			err = wire.DecodeMap(d, &x.Headers, wire.DecodeString, 0)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "providerId", "apiType", "baseUrl")
+		if err := d.Missing(seen, 0, "providerId", "apiType", "baseUrl"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeDisableProviderRequest(d *wire.Decoder, v []byte, x *DisableProviderRequest) error {
+func decodeDisableProviderRequest(d *wire.Decoder, x *DisableProviderRequest) error {
 	*x = DisableProviderRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "providerId":
-			err = wire.DecodeString(d, o.Value, &x.ProviderID)
+			err = wire.DecodeString(d, &x.ProviderID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "providerId")
+		if err := d.Missing(seen, 0, "providerId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeLogoutRequest(d *wire.Decoder, v []byte, x *LogoutRequest) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeLogoutRequest(d *wire.Decoder, x *LogoutRequest) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeAuthStatusRequest(d *wire.Decoder, v []byte, x *AuthStatusRequest) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeAuthStatusRequest(d *wire.Decoder, x *AuthStatusRequest) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeNewSessionRequest(d *wire.Decoder, v []byte, x *NewSessionRequest) error {
+func decodeNewSessionRequest(d *wire.Decoder, x *NewSessionRequest) error {
 	*x = NewSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "cwd":
-			err = wire.DecodeString(d, o.Value, &x.Cwd)
+			err = wire.DecodeString(d, &x.Cwd)
 			seen |= 1 << 0
 		case "additionalDirectories":
-			err = wire.DecodeSlice(d, o.Value, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
 		case "mcpServers":
-			err = wire.DecodeSlice(d, o.Value, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
 			seen |= 1 << 1
 		case "systemPrompt":
-			err = wire.DecodePtr(d, o.Value, &x.SystemPrompt, decodeSystemPrompt)
+			err = wire.DecodePtr(d, &x.SystemPrompt, decodeSystemPrompt)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -990,31 +1054,31 @@ func decodeNewSessionRequest(d *wire.Decoder, v []byte, x *NewSessionRequest) er
 	return err
 }
 
-func decodeLoadSessionRequest(d *wire.Decoder, v []byte, x *LoadSessionRequest) error {
+func decodeLoadSessionRequest(d *wire.Decoder, x *LoadSessionRequest) error {
 	*x = LoadSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "mcpServers":
-			err = wire.DecodeSlice(d, o.Value, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
 			seen |= 1 << 0
 		case "cwd":
-			err = wire.DecodeString(d, o.Value, &x.Cwd)
+			err = wire.DecodeString(d, &x.Cwd)
 			seen |= 1 << 1
 		case "additionalDirectories":
-			err = wire.DecodeSlice(d, o.Value, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 2
 		case "systemPrompt":
-			err = wire.DecodePtr(d, o.Value, &x.SystemPrompt, decodeSystemPrompt)
+			err = wire.DecodePtr(d, &x.SystemPrompt, decodeSystemPrompt)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1029,23 +1093,23 @@ func decodeLoadSessionRequest(d *wire.Decoder, v []byte, x *LoadSessionRequest) 
 	return err
 }
 
-func decodeListSessionsRequest(d *wire.Decoder, v []byte, x *ListSessionsRequest) error {
+func decodeListSessionsRequest(d *wire.Decoder, x *ListSessionsRequest) error {
 	*x = ListSessionsRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "cwd":
-			err = wire.DecodePtr(d, o.Value, &x.Cwd, wire.DecodeString)
+			err = wire.DecodePtr(d, &x.Cwd, wire.DecodeString)
 		case "cursor":
-			err = wire.DecodePtr(d, o.Value, &x.Cursor, wire.DecodeString)
+			err = wire.DecodePtr(d, &x.Cursor, wire.DecodeString)
 		case "archived":
-			err = wire.DecodePtr(d, o.Value, &x.Archived, decodeSessionArchiveFilter)
+			err = wire.DecodePtr(d, &x.Archived, decodeSessionArchiveFilter)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1055,486 +1119,517 @@ func decodeListSessionsRequest(d *wire.Decoder, v []byte, x *ListSessionsRequest
 	return err
 }
 
-func decodeDeleteSessionRequest(d *wire.Decoder, v []byte, x *DeleteSessionRequest) error {
+func decodeDeleteSessionRequest(d *wire.Decoder, x *DeleteSessionRequest) error {
 	*x = DeleteSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeForkSessionRequest(d *wire.Decoder, v []byte, x *ForkSessionRequest) error {
+func decodeForkSessionRequest(d *wire.Decoder, x *ForkSessionRequest) error {
 	*x = ForkSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "cwd":
-			err = wire.DecodeString(d, o.Value, &x.Cwd)
+			err = wire.DecodeString(d, &x.Cwd)
 			seen |= 1 << 1
 		case "additionalDirectories":
-			err = wire.DecodeSlice(d, o.Value, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
 		case "mcpServers":
-			err = wire.DecodeSlice(d, o.Value, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
 		case "systemPrompt":
-			err = wire.DecodePtr(d, o.Value, &x.SystemPrompt, decodeSystemPrompt)
+			err = wire.DecodePtr(d, &x.SystemPrompt, decodeSystemPrompt)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "cwd")
+		if err := d.Missing(seen, 0, "sessionId", "cwd"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeArchiveSessionRequest(d *wire.Decoder, v []byte, x *ArchiveSessionRequest) error {
+func decodeArchiveSessionRequest(d *wire.Decoder, x *ArchiveSessionRequest) error {
 	*x = ArchiveSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeUnarchiveSessionRequest(d *wire.Decoder, v []byte, x *UnarchiveSessionRequest) error {
+func decodeUnarchiveSessionRequest(d *wire.Decoder, x *UnarchiveSessionRequest) error {
 	*x = UnarchiveSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionStatusRequest(d *wire.Decoder, v []byte, x *SessionStatusRequest) error {
+func decodeSessionStatusRequest(d *wire.Decoder, x *SessionStatusRequest) error {
 	*x = SessionStatusRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSetSessionTitleRequest(d *wire.Decoder, v []byte, x *SetSessionTitleRequest) error {
+func decodeSetSessionTitleRequest(d *wire.Decoder, x *SetSessionTitleRequest) error {
 	*x = SetSessionTitleRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "title":
-			err = wire.DecodeString(d, o.Value, &x.Title)
+			err = wire.DecodeString(d, &x.Title)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "title")
+		if err := d.Missing(seen, 0, "sessionId", "title"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeResumeSessionRequest(d *wire.Decoder, v []byte, x *ResumeSessionRequest) error {
+func decodeResumeSessionRequest(d *wire.Decoder, x *ResumeSessionRequest) error {
 	*x = ResumeSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "cwd":
-			err = wire.DecodeString(d, o.Value, &x.Cwd)
+			err = wire.DecodeString(d, &x.Cwd)
 			seen |= 1 << 1
 		case "additionalDirectories":
-			err = wire.DecodeSlice(d, o.Value, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
 		case "mcpServers":
-			err = wire.DecodeSlice(d, o.Value, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.MCPServers, decodeMCPServer, wire.NullIsEmpty)
 		case "systemPrompt":
-			err = wire.DecodePtr(d, o.Value, &x.SystemPrompt, decodeSystemPrompt)
+			err = wire.DecodePtr(d, &x.SystemPrompt, decodeSystemPrompt)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "cwd")
+		if err := d.Missing(seen, 0, "sessionId", "cwd"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCloseSessionRequest(d *wire.Decoder, v []byte, x *CloseSessionRequest) error {
+func decodeCloseSessionRequest(d *wire.Decoder, x *CloseSessionRequest) error {
 	*x = CloseSessionRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSetSessionModeRequest(d *wire.Decoder, v []byte, x *SetSessionModeRequest) error {
+func decodeSetSessionModeRequest(d *wire.Decoder, x *SetSessionModeRequest) error {
 	*x = SetSessionModeRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "modeId":
-			err = wire.DecodeString(d, o.Value, &x.ModeID)
+			err = wire.DecodeString(d, &x.ModeID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "modeId")
+		if err := d.Missing(seen, 0, "sessionId", "modeId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v []byte, x *SetSessionConfigOptionRequest) error {
+func decodeSetSessionConfigOptionRequest(d *wire.Decoder, x *SetSessionConfigOptionRequest) error {
 	*x = SetSessionConfigOptionRequest{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
+	start := d.Start()
 	var half string
 	switch string(kind) {
 	case "boolean":
 		x.Boolean, half = new(SetSessionConfigOptionRequestBoolean), "type,value"
-		err = decodeSetSessionConfigOptionRequestBoolean(d, v, x.Boolean)
+		err = decodeSetSessionConfigOptionRequestBoolean(d, x.Boolean)
 	default:
 		x.ValueID, half = new(SetSessionConfigOptionRequestValueID), "value"
-		err = decodeSetSessionConfigOptionRequestValueID(d, v, x.ValueID)
+		err = decodeSetSessionConfigOptionRequestValueID(d, x.ValueID)
 	}
 	if err != nil {
 		return err
 	}
+	d.Rewind(start)
 	d.Skip(half)
-	o, err := d.Object(v)
-	if err != nil {
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "configId":
-			err = wire.DecodeString(d, o.Value, &x.ConfigID)
+			err = wire.DecodeString(d, &x.ConfigID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "configId")
+		if err := d.Missing(seen, 0, "sessionId", "configId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePromptRequest(d *wire.Decoder, v []byte, x *PromptRequest) error {
+func decodePromptRequest(d *wire.Decoder, x *PromptRequest) error {
 	*x = PromptRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "prompt":
-			err = wire.DecodeSlice(d, o.Value, &x.Prompt, decodeContentBlock, 0)
+			err = wire.DecodeSlice(d, &x.Prompt, decodeContentBlock, 0)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "prompt")
+		if err := d.Missing(seen, 0, "sessionId", "prompt"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeWriteTextFileResponse(d *wire.Decoder, v []byte, x *WriteTextFileResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeWriteTextFileResponse(d *wire.Decoder, x *WriteTextFileResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeReadTextFileResponse(d *wire.Decoder, v []byte, x *ReadTextFileResponse) error {
+func decodeReadTextFileResponse(d *wire.Decoder, x *ReadTextFileResponse) error {
 	*x = ReadTextFileResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "content":
-			err = wire.DecodeString(d, o.Value, &x.Content)
+			err = wire.DecodeString(d, &x.Content)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "content")
+		if err := d.Missing(seen, 0, "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeRequestPermissionResponse(d *wire.Decoder, v []byte, x *RequestPermissionResponse) error {
+func decodeRequestPermissionResponse(d *wire.Decoder, x *RequestPermissionResponse) error {
 	*x = RequestPermissionResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "outcome":
-			err = decodeRequestPermissionOutcome(d, o.Value, &x.Outcome)
+			err = decodeRequestPermissionOutcome(d, &x.Outcome)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "outcome")
+		if err := d.Missing(seen, 0, "outcome"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCreateTerminalResponse(d *wire.Decoder, v []byte, x *CreateTerminalResponse) error {
+func decodeCreateTerminalResponse(d *wire.Decoder, x *CreateTerminalResponse) error {
 	*x = CreateTerminalResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "terminalId")
+		if err := d.Missing(seen, 0, "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminalOutputResponse(d *wire.Decoder, v []byte, x *TerminalOutputResponse) error {
+func decodeTerminalOutputResponse(d *wire.Decoder, x *TerminalOutputResponse) error {
 	*x = TerminalOutputResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "output":
-			err = wire.DecodeString(d, o.Value, &x.Output)
+			err = wire.DecodeString(d, &x.Output)
 			seen |= 1 << 0
 		case "truncated":
-			err = wire.DecodeBool(d, o.Value, &x.Truncated)
+			err = wire.DecodeBool(d, &x.Truncated)
 			seen |= 1 << 1
 		case "exitStatus":
-			err = wire.OrZero(&x.ExitStatus, wire.DecodePtr(d, o.Value, &x.ExitStatus, decodeTerminalExitStatus))
+			err = wire.OrZero(&o, &x.ExitStatus, wire.DecodePtr(d, &x.ExitStatus, decodeTerminalExitStatus))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "output", "truncated")
+		if err := d.Missing(seen, 0, "output", "truncated"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeReleaseTerminalResponse(d *wire.Decoder, v []byte, x *ReleaseTerminalResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeReleaseTerminalResponse(d *wire.Decoder, x *ReleaseTerminalResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeWaitForTerminalExitResponse(d *wire.Decoder, v []byte, x *WaitForTerminalExitResponse) error {
+func decodeWaitForTerminalExitResponse(d *wire.Decoder, x *WaitForTerminalExitResponse) error {
 	*x = WaitForTerminalExitResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "exitCode":
-			err = wire.OrZero(&x.ExitCode, wire.DecodePtr(d, o.Value, &x.ExitCode, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.ExitCode, wire.DecodePtr(d, &x.ExitCode, wire.DecodeInt))
 		case "signal":
-			err = wire.OrZero(&x.Signal, wire.DecodePtr(d, o.Value, &x.Signal, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Signal, wire.DecodePtr(d, &x.Signal, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1544,181 +1639,193 @@ func decodeWaitForTerminalExitResponse(d *wire.Decoder, v []byte, x *WaitForTerm
 	return err
 }
 
-func decodeKillTerminalResponse(d *wire.Decoder, v []byte, x *KillTerminalResponse) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeKillTerminalResponse(d *wire.Decoder, x *KillTerminalResponse) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeCreateElicitationResponse(d *wire.Decoder, v []byte, x *CreateElicitationResponse) error {
+func decodeCreateElicitationResponse(d *wire.Decoder, x *CreateElicitationResponse) error {
 	*x = CreateElicitationResponse{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "action":
-			err = decodeElicitationAction(d, o.Value, &x.Action)
+			err = decodeElicitationAction(d, &x.Action)
 			seen |= 1 << 0
 		case "content":
-			err = wire.DecodeMap(d, o.Value, &x.Content, decodeElicitationContentValue, wire.NullIsEmpty)
+			err = wire.DecodeMap(d, &x.Content, decodeElicitationContentValue, wire.NullIsEmpty)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "action")
+		if err := d.Missing(seen, 0, "action"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCancelNotification(d *wire.Decoder, v []byte, x *CancelNotification) error {
+func decodeCancelNotification(d *wire.Decoder, x *CancelNotification) error {
 	*x = CancelNotification{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMessageMCPNotification(d *wire.Decoder, v []byte, x *MessageMCPNotification) error {
+func decodeMessageMCPNotification(d *wire.Decoder, x *MessageMCPNotification) error {
 	*x = MessageMCPNotification{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "serverId":
-			err = wire.DecodeString(d, o.Value, &x.ServerID)
+			err = wire.DecodeString(d, &x.ServerID)
 			seen |= 1 << 0
 		case "requestId":
-			err = wire.DecodeString(d, o.Value, &x.RequestID)
+			err = wire.DecodeString(d, &x.RequestID)
 			seen |= 1 << 1
 		case "method":
-			err = wire.DecodeString(d, o.Value, &x.Method)
+			err = wire.DecodeString(d, &x.Method)
 			seen |= 1 << 2
 		case "params":
-			err = wire.DecodeObject(d, o.Value, &x.Params)
+			err = wire.DecodeObject(d, &x.Params)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "serverId", "requestId", "method")
+		if err := d.Missing(seen, 0, "serverId", "requestId", "method"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCancelRequestNotification(d *wire.Decoder, v []byte, x *CancelRequestNotification) error {
+func decodeCancelRequestNotification(d *wire.Decoder, x *CancelRequestNotification) error {
 	*x = CancelRequestNotification{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "requestId":
-			err = decodeRequestID(d, o.Value, &x.RequestID)
+			err = decodeRequestID(d, &x.RequestID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "requestId")
+		if err := d.Missing(seen, 0, "requestId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeProxySuccessorRequest(d *wire.Decoder, v []byte, x *ProxySuccessorRequest) error {
+func decodeProxySuccessorRequest(d *wire.Decoder, x *ProxySuccessorRequest) error {
 	*x = ProxySuccessorRequest{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "method":
-			err = wire.DecodeString(d, o.Value, &x.Method)
+			err = wire.DecodeString(d, &x.Method)
 			seen |= 1 << 0
 		case "params":
-			err = wire.DecodeAny(d, o.Value, &x.Params)
+			err = wire.DecodeAny(d, &x.Params)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "method")
+		if err := d.Missing(seen, 0, "method"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeProxySuccessorNotification(d *wire.Decoder, v []byte, x *ProxySuccessorNotification) error {
+func decodeProxySuccessorNotification(d *wire.Decoder, x *ProxySuccessorNotification) error {
 	*x = ProxySuccessorNotification{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "method":
-			err = wire.DecodeString(d, o.Value, &x.Method)
+			err = wire.DecodeString(d, &x.Method)
 			seen |= 1 << 0
 		case "params":
-			err = wire.DecodeAny(d, o.Value, &x.Params)
+			err = wire.DecodeAny(d, &x.Params)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "method")
+		if err := d.Missing(seen, 0, "method"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err

@@ -6,66 +6,68 @@ import (
 	"github.com/grapnel-ai/grapnel/acp/internal/wire"
 )
 
-func decodeToolCallUpdate(d *wire.Decoder, v []byte, x *ToolCallUpdate) error {
+func decodeToolCallUpdate(d *wire.Decoder, x *ToolCallUpdate) error {
 	*x = ToolCallUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "toolCallId":
-			err = wire.DecodeString(d, o.Value, &x.ToolCallID)
+			err = wire.DecodeString(d, &x.ToolCallID)
 			seen |= 1 << 0
 		case "kind":
-			err = wire.OrZero(&x.Kind, wire.DecodePtr(d, o.Value, &x.Kind, decodeToolKind))
+			err = wire.OrZero(&o, &x.Kind, wire.DecodePtr(d, &x.Kind, decodeToolKind))
 		case "status":
-			err = wire.OrZero(&x.Status, wire.DecodePtr(d, o.Value, &x.Status, decodeToolCallStatus))
+			err = wire.OrZero(&o, &x.Status, wire.DecodePtr(d, &x.Status, decodeToolCallStatus))
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "name":
-			err = wire.OrZero(&x.Name, wire.DecodePtr(d, o.Value, &x.Name, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Name, wire.DecodePtr(d, &x.Name, wire.DecodeString))
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeSlice(d, o.Value, &x.Content, decodeToolCallContent, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeSlice(d, &x.Content, decodeToolCallContent, wire.NullIsEmpty|wire.DropBad))
 		case "locations":
-			err = wire.OrZero(&x.Locations, wire.DecodeSlice(d, o.Value, &x.Locations, decodeToolCallLocation, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Locations, wire.DecodeSlice(d, &x.Locations, decodeToolCallLocation, wire.NullIsEmpty|wire.DropBad))
 		case "rawInput":
-			err = wire.OrZero(&x.RawInput, wire.DecodeAny(d, o.Value, &x.RawInput))
+			err = wire.OrZero(&o, &x.RawInput, wire.DecodeAny(d, &x.RawInput))
 		case "rawOutput":
-			err = wire.OrZero(&x.RawOutput, wire.DecodeAny(d, o.Value, &x.RawOutput))
+			err = wire.OrZero(&o, &x.RawOutput, wire.DecodeAny(d, &x.RawOutput))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "toolCallId")
+		if err := d.Missing(seen, 0, "toolCallId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAnnotations(d *wire.Decoder, v []byte, x *Annotations) error {
+func decodeAnnotations(d *wire.Decoder, x *Annotations) error {
 	*x = Annotations{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "audience":
-			err = wire.OrZero(&x.Audience, wire.DecodeSlice(d, o.Value, &x.Audience, decodeRole, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Audience, wire.DecodeSlice(d, &x.Audience, decodeRole, wire.NullIsEmpty|wire.DropBad))
 		case "lastModified":
-			err = wire.OrZero(&x.LastModified, wire.DecodePtr(d, o.Value, &x.LastModified, wire.DecodeString))
+			err = wire.OrZero(&o, &x.LastModified, wire.DecodePtr(d, &x.LastModified, wire.DecodeString))
 		case "priority":
-			err = wire.OrZero(&x.Priority, wire.DecodePtr(d, o.Value, &x.Priority, wire.DecodeFloat))
+			err = wire.OrZero(&o, &x.Priority, wire.DecodePtr(d, &x.Priority, wire.DecodeFloat))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -75,433 +77,459 @@ func decodeAnnotations(d *wire.Decoder, v []byte, x *Annotations) error {
 	return err
 }
 
-func decodeTextContent(d *wire.Decoder, v []byte, x *TextContent) error {
+func decodeTextContent(d *wire.Decoder, x *TextContent) error {
 	*x = TextContent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		case "text":
-			err = wire.DecodeString(d, o.Value, &x.Text)
+			err = wire.DecodeString(d, &x.Text)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "text")
+		if err := d.Missing(seen, 0, "text"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeImageContent(d *wire.Decoder, v []byte, x *ImageContent) error {
+func decodeImageContent(d *wire.Decoder, x *ImageContent) error {
 	*x = ImageContent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		case "data":
-			err = wire.DecodeString(d, o.Value, &x.Data)
+			err = wire.DecodeString(d, &x.Data)
 			seen |= 1 << 0
 		case "mimeType":
-			err = wire.DecodeString(d, o.Value, &x.MIMEType)
+			err = wire.DecodeString(d, &x.MIMEType)
 			seen |= 1 << 1
 		case "uri":
-			err = wire.OrZero(&x.URI, wire.DecodePtr(d, o.Value, &x.URI, wire.DecodeString))
+			err = wire.OrZero(&o, &x.URI, wire.DecodePtr(d, &x.URI, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "data", "mimeType")
+		if err := d.Missing(seen, 0, "data", "mimeType"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAudioContent(d *wire.Decoder, v []byte, x *AudioContent) error {
+func decodeAudioContent(d *wire.Decoder, x *AudioContent) error {
 	*x = AudioContent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		case "data":
-			err = wire.DecodeString(d, o.Value, &x.Data)
+			err = wire.DecodeString(d, &x.Data)
 			seen |= 1 << 0
 		case "mimeType":
-			err = wire.DecodeString(d, o.Value, &x.MIMEType)
+			err = wire.DecodeString(d, &x.MIMEType)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "data", "mimeType")
+		if err := d.Missing(seen, 0, "data", "mimeType"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeResourceLink(d *wire.Decoder, v []byte, x *ResourceLink) error {
+func decodeResourceLink(d *wire.Decoder, x *ResourceLink) error {
 	*x = ResourceLink{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "size":
-			err = wire.OrZero(&x.Size, wire.DecodePtr(d, o.Value, &x.Size, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.Size, wire.DecodePtr(d, &x.Size, wire.DecodeInt))
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "uri")
+		if err := d.Missing(seen, 0, "name", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTextResourceContents(d *wire.Decoder, v []byte, x *TextResourceContents) error {
+func decodeTextResourceContents(d *wire.Decoder, x *TextResourceContents) error {
 	*x = TextResourceContents{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		case "text":
-			err = wire.DecodeString(d, o.Value, &x.Text)
+			err = wire.DecodeString(d, &x.Text)
 			seen |= 1 << 0
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "text", "uri")
+		if err := d.Missing(seen, 0, "text", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeBlobResourceContents(d *wire.Decoder, v []byte, x *BlobResourceContents) error {
+func decodeBlobResourceContents(d *wire.Decoder, x *BlobResourceContents) error {
 	*x = BlobResourceContents{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "blob":
-			err = wire.DecodeString(d, o.Value, &x.Blob)
+			err = wire.DecodeString(d, &x.Blob)
 			seen |= 1 << 0
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "blob", "uri")
+		if err := d.Missing(seen, 0, "blob", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeEmbeddedResource(d *wire.Decoder, v []byte, x *EmbeddedResource) error {
+func decodeEmbeddedResource(d *wire.Decoder, x *EmbeddedResource) error {
 	*x = EmbeddedResource{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		case "resource":
-			err = decodeEmbeddedResourceResource(d, o.Value, &x.Resource)
+			err = decodeEmbeddedResourceResource(d, &x.Resource)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "resource")
+		if err := d.Missing(seen, 0, "resource"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeContent(d *wire.Decoder, v []byte, x *Content) error {
+func decodeContent(d *wire.Decoder, x *Content) error {
 	*x = Content{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "content")
+		if err := d.Missing(seen, 0, "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeDiff(d *wire.Decoder, v []byte, x *Diff) error {
+func decodeDiff(d *wire.Decoder, x *Diff) error {
 	*x = Diff{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "path":
-			err = wire.DecodeString(d, o.Value, &x.Path)
+			err = wire.DecodeString(d, &x.Path)
 			seen |= 1 << 0
 		case "oldText":
-			err = wire.OrZero(&x.OldText, wire.DecodePtr(d, o.Value, &x.OldText, wire.DecodeString))
+			err = wire.OrZero(&o, &x.OldText, wire.DecodePtr(d, &x.OldText, wire.DecodeString))
 		case "newText":
-			err = wire.DecodeString(d, o.Value, &x.NewText)
+			err = wire.DecodeString(d, &x.NewText)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "path", "newText")
+		if err := d.Missing(seen, 0, "path", "newText"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminal(d *wire.Decoder, v []byte, x *Terminal) error {
+func decodeTerminal(d *wire.Decoder, x *Terminal) error {
 	*x = Terminal{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "terminalId")
+		if err := d.Missing(seen, 0, "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeToolCallLocation(d *wire.Decoder, v []byte, x *ToolCallLocation) error {
+func decodeToolCallLocation(d *wire.Decoder, x *ToolCallLocation) error {
 	*x = ToolCallLocation{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "path":
-			err = wire.DecodeString(d, o.Value, &x.Path)
+			err = wire.DecodeString(d, &x.Path)
 			seen |= 1 << 0
 		case "line":
-			err = wire.OrZero(&x.Line, wire.DecodePtr(d, o.Value, &x.Line, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.Line, wire.DecodePtr(d, &x.Line, wire.DecodeInt))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "path")
+		if err := d.Missing(seen, 0, "path"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePermissionOption(d *wire.Decoder, v []byte, x *PermissionOption) error {
+func decodePermissionOption(d *wire.Decoder, x *PermissionOption) error {
 	*x = PermissionOption{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "optionId":
-			err = wire.DecodeString(d, o.Value, &x.OptionID)
+			err = wire.DecodeString(d, &x.OptionID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "kind":
-			err = decodePermissionOptionKind(d, o.Value, &x.Kind)
+			err = decodePermissionOptionKind(d, &x.Kind)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "optionId", "name", "kind")
+		if err := d.Missing(seen, 0, "optionId", "name", "kind"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeEnvVariable(d *wire.Decoder, v []byte, x *EnvVariable) error {
+func decodeEnvVariable(d *wire.Decoder, x *EnvVariable) error {
 	*x = EnvVariable{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "value")
+		if err := d.Missing(seen, 0, "name", "value"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeElicitationSchema(d *wire.Decoder, v []byte, x *ElicitationSchema) error {
+func decodeElicitationSchema(d *wire.Decoder, x *ElicitationSchema) error {
 	*x = ElicitationSchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "type":
-			err = wire.OrZero(&x.Type, decodeElicitationSchemaType(d, o.Value, &x.Type))
+			err = wire.OrZero(&o, &x.Type, decodeElicitationSchemaType(d, &x.Type))
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "properties":
-			err = wire.DecodeMembers(d, o.Value, &x.Properties, decodeElicitationPropertySchema, 0)
+			err = wire.DecodeMembers(d, &x.Properties, decodeElicitationPropertySchema, 0)
 		case "required":
-			err = wire.DecodeSlice(d, o.Value, &x.Required, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Required, wire.DecodeString, wire.NullIsEmpty)
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -511,67 +539,69 @@ func decodeElicitationSchema(d *wire.Decoder, v []byte, x *ElicitationSchema) er
 	return err
 }
 
-func decodeEnumOption(d *wire.Decoder, v []byte, x *EnumOption) error {
+func decodeEnumOption(d *wire.Decoder, x *EnumOption) error {
 	*x = EnumOption{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "const":
-			err = wire.DecodeString(d, o.Value, &x.Const)
+			err = wire.DecodeString(d, &x.Const)
 			seen |= 1 << 0
 		case "title":
-			err = wire.DecodeString(d, o.Value, &x.Title)
+			err = wire.DecodeString(d, &x.Title)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "const", "title")
+		if err := d.Missing(seen, 0, "const", "title"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeStringPropertySchema(d *wire.Decoder, v []byte, x *StringPropertySchema) error {
+func decodeStringPropertySchema(d *wire.Decoder, x *StringPropertySchema) error {
 	*x = StringPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minLength":
-			err = wire.DecodePtr(d, o.Value, &x.MinLength, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MinLength, wire.DecodeInt)
 		case "maxLength":
-			err = wire.DecodePtr(d, o.Value, &x.MaxLength, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MaxLength, wire.DecodeInt)
 		case "pattern":
-			err = wire.DecodePtr(d, o.Value, &x.Pattern, wire.DecodeString)
+			err = wire.DecodePtr(d, &x.Pattern, wire.DecodeString)
 		case "format":
-			err = wire.DecodePtr(d, o.Value, &x.Format, decodeStringFormat)
+			err = wire.DecodePtr(d, &x.Format, decodeStringFormat)
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeString))
 		case "enum":
-			err = wire.DecodeSlice(d, o.Value, &x.Enum, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Enum, wire.DecodeString, wire.NullIsEmpty)
 		case "oneOf":
-			err = wire.DecodeSlice(d, o.Value, &x.OneOf, decodeEnumOption, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.OneOf, decodeEnumOption, wire.NullIsEmpty)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -581,27 +611,27 @@ func decodeStringPropertySchema(d *wire.Decoder, v []byte, x *StringPropertySche
 	return err
 }
 
-func decodeNumberPropertySchema(d *wire.Decoder, v []byte, x *NumberPropertySchema) error {
+func decodeNumberPropertySchema(d *wire.Decoder, x *NumberPropertySchema) error {
 	*x = NumberPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minimum":
-			err = wire.DecodePtr(d, o.Value, &x.Minimum, wire.DecodeFloat)
+			err = wire.DecodePtr(d, &x.Minimum, wire.DecodeFloat)
 		case "maximum":
-			err = wire.DecodePtr(d, o.Value, &x.Maximum, wire.DecodeFloat)
+			err = wire.DecodePtr(d, &x.Maximum, wire.DecodeFloat)
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeFloat))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeFloat))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -611,27 +641,27 @@ func decodeNumberPropertySchema(d *wire.Decoder, v []byte, x *NumberPropertySche
 	return err
 }
 
-func decodeIntegerPropertySchema(d *wire.Decoder, v []byte, x *IntegerPropertySchema) error {
+func decodeIntegerPropertySchema(d *wire.Decoder, x *IntegerPropertySchema) error {
 	*x = IntegerPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minimum":
-			err = wire.DecodePtr(d, o.Value, &x.Minimum, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.Minimum, wire.DecodeInt)
 		case "maximum":
-			err = wire.DecodePtr(d, o.Value, &x.Maximum, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.Maximum, wire.DecodeInt)
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeInt))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -641,23 +671,23 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v []byte, x *IntegerPropertySc
 	return err
 }
 
-func decodeBooleanPropertySchema(d *wire.Decoder, v []byte, x *BooleanPropertySchema) error {
+func decodeBooleanPropertySchema(d *wire.Decoder, x *BooleanPropertySchema) error {
 	*x = BooleanPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeBool))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeBool))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -667,120 +697,126 @@ func decodeBooleanPropertySchema(d *wire.Decoder, v []byte, x *BooleanPropertySc
 	return err
 }
 
-func decodeStringMultiSelectItems(d *wire.Decoder, v []byte, x *StringMultiSelectItems) error {
+func decodeStringMultiSelectItems(d *wire.Decoder, x *StringMultiSelectItems) error {
 	*x = StringMultiSelectItems{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "enum":
-			err = wire.DecodeSlice(d, o.Value, &x.Enum, wire.DecodeString, 0)
+			err = wire.DecodeSlice(d, &x.Enum, wire.DecodeString, 0)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "enum")
+		if err := d.Missing(seen, 0, "enum"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTitledMultiSelectItems(d *wire.Decoder, v []byte, x *TitledMultiSelectItems) error {
+func decodeTitledMultiSelectItems(d *wire.Decoder, x *TitledMultiSelectItems) error {
 	*x = TitledMultiSelectItems{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "anyOf":
-			err = wire.DecodeSlice(d, o.Value, &x.AnyOf, decodeEnumOption, 0)
+			err = wire.DecodeSlice(d, &x.AnyOf, decodeEnumOption, 0)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "anyOf")
+		if err := d.Missing(seen, 0, "anyOf"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMultiSelectPropertySchema(d *wire.Decoder, v []byte, x *MultiSelectPropertySchema) error {
+func decodeMultiSelectPropertySchema(d *wire.Decoder, x *MultiSelectPropertySchema) error {
 	*x = MultiSelectPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minItems":
-			err = wire.DecodePtr(d, o.Value, &x.MinItems, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MinItems, wire.DecodeInt)
 		case "maxItems":
-			err = wire.DecodePtr(d, o.Value, &x.MaxItems, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MaxItems, wire.DecodeInt)
 		case "items":
-			err = decodeMultiSelectItems(d, o.Value, &x.Items)
+			err = decodeMultiSelectItems(d, &x.Items)
 			seen |= 1 << 0
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodeSlice(d, o.Value, &x.Default, wire.DecodeString, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Default, wire.DecodeSlice(d, &x.Default, wire.DecodeString, wire.NullIsEmpty|wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "items")
+		if err := d.Missing(seen, 0, "items"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAgentCapabilities(d *wire.Decoder, v []byte, x *AgentCapabilities) error {
+func decodeAgentCapabilities(d *wire.Decoder, x *AgentCapabilities) error {
 	*x = AgentCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "loadSession":
-			err = wire.OrZero(&x.LoadSession, wire.DecodeBool(d, o.Value, &x.LoadSession))
+			err = wire.OrZero(&o, &x.LoadSession, wire.DecodeBool(d, &x.LoadSession))
 		case "promptCapabilities":
-			err = wire.OrZero(&x.PromptCapabilities, decodePromptCapabilities(d, o.Value, &x.PromptCapabilities))
+			err = wire.OrZero(&o, &x.PromptCapabilities, decodePromptCapabilities(d, &x.PromptCapabilities))
 		case "mcpCapabilities":
-			err = wire.OrZero(&x.MCPCapabilities, decodeMCPCapabilities(d, o.Value, &x.MCPCapabilities))
+			err = wire.OrZero(&o, &x.MCPCapabilities, decodeMCPCapabilities(d, &x.MCPCapabilities))
 		case "sessionCapabilities":
-			err = wire.OrZero(&x.SessionCapabilities, decodeSessionCapabilities(d, o.Value, &x.SessionCapabilities))
+			err = wire.OrZero(&o, &x.SessionCapabilities, decodeSessionCapabilities(d, &x.SessionCapabilities))
 		case "auth":
-			err = wire.OrZero(&x.Auth, decodeAgentAuthCapabilities(d, o.Value, &x.Auth))
+			err = wire.OrZero(&o, &x.Auth, decodeAgentAuthCapabilities(d, &x.Auth))
 		case "providers":
-			err = wire.OrZero(&x.Providers, wire.DecodePtr(d, o.Value, &x.Providers, decodeProvidersCapabilities))
+			err = wire.OrZero(&o, &x.Providers, wire.DecodePtr(d, &x.Providers, decodeProvidersCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -790,23 +826,23 @@ func decodeAgentCapabilities(d *wire.Decoder, v []byte, x *AgentCapabilities) er
 	return err
 }
 
-func decodePromptCapabilities(d *wire.Decoder, v []byte, x *PromptCapabilities) error {
+func decodePromptCapabilities(d *wire.Decoder, x *PromptCapabilities) error {
 	*x = PromptCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "image":
-			err = wire.OrZero(&x.Image, wire.DecodeBool(d, o.Value, &x.Image))
+			err = wire.OrZero(&o, &x.Image, wire.DecodeBool(d, &x.Image))
 		case "audio":
-			err = wire.OrZero(&x.Audio, wire.DecodeBool(d, o.Value, &x.Audio))
+			err = wire.OrZero(&o, &x.Audio, wire.DecodeBool(d, &x.Audio))
 		case "embeddedContext":
-			err = wire.OrZero(&x.EmbeddedContext, wire.DecodeBool(d, o.Value, &x.EmbeddedContext))
+			err = wire.OrZero(&o, &x.EmbeddedContext, wire.DecodeBool(d, &x.EmbeddedContext))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -816,23 +852,23 @@ func decodePromptCapabilities(d *wire.Decoder, v []byte, x *PromptCapabilities) 
 	return err
 }
 
-func decodeMCPCapabilities(d *wire.Decoder, v []byte, x *MCPCapabilities) error {
+func decodeMCPCapabilities(d *wire.Decoder, x *MCPCapabilities) error {
 	*x = MCPCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "http":
-			err = wire.OrZero(&x.HTTP, wire.DecodeBool(d, o.Value, &x.HTTP))
+			err = wire.OrZero(&o, &x.HTTP, wire.DecodeBool(d, &x.HTTP))
 		case "sse":
-			err = wire.OrZero(&x.SSE, wire.DecodeBool(d, o.Value, &x.SSE))
+			err = wire.OrZero(&o, &x.SSE, wire.DecodeBool(d, &x.SSE))
 		case "acp":
-			err = wire.OrZero(&x.ACP, wire.DecodeBool(d, o.Value, &x.ACP))
+			err = wire.OrZero(&o, &x.ACP, wire.DecodeBool(d, &x.ACP))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -842,37 +878,37 @@ func decodeMCPCapabilities(d *wire.Decoder, v []byte, x *MCPCapabilities) error 
 	return err
 }
 
-func decodeSessionCapabilities(d *wire.Decoder, v []byte, x *SessionCapabilities) error {
+func decodeSessionCapabilities(d *wire.Decoder, x *SessionCapabilities) error {
 	*x = SessionCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "list":
-			err = wire.OrZero(&x.List, wire.DecodePtr(d, o.Value, &x.List, decodeSessionListCapabilities))
+			err = wire.OrZero(&o, &x.List, wire.DecodePtr(d, &x.List, decodeSessionListCapabilities))
 		case "delete":
-			err = wire.OrZero(&x.Delete, wire.DecodePtr(d, o.Value, &x.Delete, decodeSessionDeleteCapabilities))
+			err = wire.OrZero(&o, &x.Delete, wire.DecodePtr(d, &x.Delete, decodeSessionDeleteCapabilities))
 		case "additionalDirectories":
-			err = wire.OrZero(&x.AdditionalDirectories, wire.DecodePtr(d, o.Value, &x.AdditionalDirectories, decodeSessionAdditionalDirectoriesCapabilities))
+			err = wire.OrZero(&o, &x.AdditionalDirectories, wire.DecodePtr(d, &x.AdditionalDirectories, decodeSessionAdditionalDirectoriesCapabilities))
 		case "systemPrompt":
-			err = wire.OrZero(&x.SystemPrompt, wire.DecodePtr(d, o.Value, &x.SystemPrompt, decodeSessionSystemPromptCapabilities))
+			err = wire.OrZero(&o, &x.SystemPrompt, wire.DecodePtr(d, &x.SystemPrompt, decodeSessionSystemPromptCapabilities))
 		case "fork":
-			err = wire.OrZero(&x.Fork, wire.DecodePtr(d, o.Value, &x.Fork, decodeSessionForkCapabilities))
+			err = wire.OrZero(&o, &x.Fork, wire.DecodePtr(d, &x.Fork, decodeSessionForkCapabilities))
 		case "archive":
-			err = wire.OrZero(&x.Archive, wire.DecodePtr(d, o.Value, &x.Archive, decodeSessionArchiveCapabilities))
+			err = wire.OrZero(&o, &x.Archive, wire.DecodePtr(d, &x.Archive, decodeSessionArchiveCapabilities))
 		case "status":
-			err = wire.OrZero(&x.Status, wire.DecodePtr(d, o.Value, &x.Status, decodeSessionStatusCapabilities))
+			err = wire.OrZero(&o, &x.Status, wire.DecodePtr(d, &x.Status, decodeSessionStatusCapabilities))
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, decodeSessionTitleCapabilities))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, decodeSessionTitleCapabilities))
 		case "resume":
-			err = wire.OrZero(&x.Resume, wire.DecodePtr(d, o.Value, &x.Resume, decodeSessionResumeCapabilities))
+			err = wire.OrZero(&o, &x.Resume, wire.DecodePtr(d, &x.Resume, decodeSessionResumeCapabilities))
 		case "close":
-			err = wire.OrZero(&x.Close, wire.DecodePtr(d, o.Value, &x.Close, decodeSessionCloseCapabilities))
+			err = wire.OrZero(&o, &x.Close, wire.DecodePtr(d, &x.Close, decodeSessionCloseCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -882,31 +918,31 @@ func decodeSessionCapabilities(d *wire.Decoder, v []byte, x *SessionCapabilities
 	return err
 }
 
-func decodeSessionListCapabilities(d *wire.Decoder, v []byte, x *SessionListCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionListCapabilities(d *wire.Decoder, x *SessionListCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionDeleteCapabilities(d *wire.Decoder, v []byte, x *SessionDeleteCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionDeleteCapabilities(d *wire.Decoder, x *SessionDeleteCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionAdditionalDirectoriesCapabilities(d *wire.Decoder, v []byte, x *SessionAdditionalDirectoriesCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionAdditionalDirectoriesCapabilities(d *wire.Decoder, x *SessionAdditionalDirectoriesCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionSystemPromptCapabilities(d *wire.Decoder, v []byte, x *SessionSystemPromptCapabilities) error {
+func decodeSessionSystemPromptCapabilities(d *wire.Decoder, x *SessionSystemPromptCapabilities) error {
 	*x = SessionSystemPromptCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "mode":
-			err = wire.OrZero(&x.Mode, wire.DecodePtr(d, o.Value, &x.Mode, decodeSessionSystemPromptModeCapabilities))
+			err = wire.OrZero(&o, &x.Mode, wire.DecodePtr(d, &x.Mode, decodeSessionSystemPromptModeCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -916,19 +952,19 @@ func decodeSessionSystemPromptCapabilities(d *wire.Decoder, v []byte, x *Session
 	return err
 }
 
-func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v []byte, x *SessionSystemPromptModeCapabilities) error {
+func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, x *SessionSystemPromptModeCapabilities) error {
 	*x = SessionSystemPromptModeCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "override":
-			err = wire.OrZero(&x.Override, wire.DecodePtr(d, o.Value, &x.Override, decodeSessionSystemPromptOverrideCapabilities))
+			err = wire.OrZero(&o, &x.Override, wire.DecodePtr(d, &x.Override, decodeSessionSystemPromptOverrideCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -938,49 +974,49 @@ func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v []byte, x *Ses
 	return err
 }
 
-func decodeSessionSystemPromptOverrideCapabilities(d *wire.Decoder, v []byte, x *SessionSystemPromptOverrideCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionSystemPromptOverrideCapabilities(d *wire.Decoder, x *SessionSystemPromptOverrideCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionForkCapabilities(d *wire.Decoder, v []byte, x *SessionForkCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionForkCapabilities(d *wire.Decoder, x *SessionForkCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionArchiveCapabilities(d *wire.Decoder, v []byte, x *SessionArchiveCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionArchiveCapabilities(d *wire.Decoder, x *SessionArchiveCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionStatusCapabilities(d *wire.Decoder, v []byte, x *SessionStatusCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionStatusCapabilities(d *wire.Decoder, x *SessionStatusCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionTitleCapabilities(d *wire.Decoder, v []byte, x *SessionTitleCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionTitleCapabilities(d *wire.Decoder, x *SessionTitleCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionResumeCapabilities(d *wire.Decoder, v []byte, x *SessionResumeCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionResumeCapabilities(d *wire.Decoder, x *SessionResumeCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionCloseCapabilities(d *wire.Decoder, v []byte, x *SessionCloseCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionCloseCapabilities(d *wire.Decoder, x *SessionCloseCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeAgentAuthCapabilities(d *wire.Decoder, v []byte, x *AgentAuthCapabilities) error {
+func decodeAgentAuthCapabilities(d *wire.Decoder, x *AgentAuthCapabilities) error {
 	*x = AgentAuthCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "status":
-			err = wire.OrZero(&x.Status, wire.DecodePtr(d, o.Value, &x.Status, decodeAuthStatusCapabilities))
+			err = wire.OrZero(&o, &x.Status, wire.DecodePtr(d, &x.Status, decodeAuthStatusCapabilities))
 		case "logout":
-			err = wire.OrZero(&x.Logout, wire.DecodePtr(d, o.Value, &x.Logout, decodeLogoutCapabilities))
+			err = wire.OrZero(&o, &x.Logout, wire.DecodePtr(d, &x.Logout, decodeLogoutCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -990,992 +1026,1057 @@ func decodeAgentAuthCapabilities(d *wire.Decoder, v []byte, x *AgentAuthCapabili
 	return err
 }
 
-func decodeAuthStatusCapabilities(d *wire.Decoder, v []byte, x *AuthStatusCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeAuthStatusCapabilities(d *wire.Decoder, x *AuthStatusCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeLogoutCapabilities(d *wire.Decoder, v []byte, x *LogoutCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeLogoutCapabilities(d *wire.Decoder, x *LogoutCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeProvidersCapabilities(d *wire.Decoder, v []byte, x *ProvidersCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeProvidersCapabilities(d *wire.Decoder, x *ProvidersCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeAuthMethodTerminal(d *wire.Decoder, v []byte, x *AuthMethodTerminal) error {
+func decodeAuthMethodTerminal(d *wire.Decoder, x *AuthMethodTerminal) error {
 	*x = AuthMethodTerminal{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "id":
-			err = wire.DecodeString(d, o.Value, &x.ID)
+			err = wire.DecodeString(d, &x.ID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "args":
-			err = wire.DecodeSlice(d, o.Value, &x.Args, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Args, wire.DecodeString, wire.NullIsEmpty)
 		case "env":
-			err = wire.DecodeMap(d, o.Value, &x.Env, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeMap(d, &x.Env, wire.DecodeString, wire.NullIsEmpty)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "id", "name")
+		if err := d.Missing(seen, 0, "id", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthMethodAgent(d *wire.Decoder, v []byte, x *AuthMethodAgent) error {
+func decodeAuthMethodAgent(d *wire.Decoder, x *AuthMethodAgent) error {
 	*x = AuthMethodAgent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "id":
-			err = wire.DecodeString(d, o.Value, &x.ID)
+			err = wire.DecodeString(d, &x.ID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "id", "name")
+		if err := d.Missing(seen, 0, "id", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeImplementation(d *wire.Decoder, v []byte, x *Implementation) error {
+func decodeImplementation(d *wire.Decoder, x *Implementation) error {
 	*x = Implementation{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "version":
-			err = wire.DecodeString(d, o.Value, &x.Version)
+			err = wire.DecodeString(d, &x.Version)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "version")
+		if err := d.Missing(seen, 0, "name", "version"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeProviderInfo(d *wire.Decoder, v []byte, x *ProviderInfo) error {
+func decodeProviderInfo(d *wire.Decoder, x *ProviderInfo) error {
 	*x = ProviderInfo{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "providerId":
-			err = wire.DecodeString(d, o.Value, &x.ProviderID)
+			err = wire.DecodeString(d, &x.ProviderID)
 			seen |= 1 << 0
 		case "supported":
-			err = wire.OrZero(&x.Supported, wire.DecodeSlice(d, o.Value, &x.Supported, decodeLLMProtocol, wire.DropBad))
+			err = wire.OrZero(&o, &x.Supported, wire.DecodeSlice(d, &x.Supported, decodeLLMProtocol, wire.DropBad))
 			seen |= 1 << 1
 		case "required":
-			err = wire.DecodeBool(d, o.Value, &x.Required)
+			err = wire.DecodeBool(d, &x.Required)
 			seen |= 1 << 2
 		case "current":
-			err = wire.DecodePtr(d, o.Value, &x.Current, decodeProviderCurrentConfig)
+			err = wire.DecodePtr(d, &x.Current, decodeProviderCurrentConfig)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "providerId", "supported", "required")
+		if err := d.Missing(seen, 0, "providerId", "supported", "required"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeProviderCurrentConfig(d *wire.Decoder, v []byte, x *ProviderCurrentConfig) error {
+func decodeProviderCurrentConfig(d *wire.Decoder, x *ProviderCurrentConfig) error {
 	*x = ProviderCurrentConfig{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "apiType":
-			err = decodeLLMProtocol(d, o.Value, &x.APIType)
+			err = decodeLLMProtocol(d, &x.APIType)
 			seen |= 1 << 0
 		case "baseUrl":
-			err = wire.DecodeString(d, o.Value, &x.BaseURL)
+			err = wire.DecodeString(d, &x.BaseURL)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "apiType", "baseUrl")
+		if err := d.Missing(seen, 0, "apiType", "baseUrl"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthAccount(d *wire.Decoder, v []byte, x *AuthAccount) error {
+func decodeAuthAccount(d *wire.Decoder, x *AuthAccount) error {
 	*x = AuthAccount{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "label":
-			err = wire.DecodeString(d, o.Value, &x.Label)
+			err = wire.DecodeString(d, &x.Label)
 			seen |= 1 << 0
 		case "active":
-			err = wire.OrZero(&x.Active, wire.DecodePtr(d, o.Value, &x.Active, wire.DecodeBool))
+			err = wire.OrZero(&o, &x.Active, wire.DecodePtr(d, &x.Active, wire.DecodeBool))
 		case "name":
-			err = wire.OrZero(&x.Name, wire.DecodePtr(d, o.Value, &x.Name, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Name, wire.DecodePtr(d, &x.Name, wire.DecodeString))
 		case "email":
-			err = wire.OrZero(&x.Email, wire.DecodePtr(d, o.Value, &x.Email, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Email, wire.DecodePtr(d, &x.Email, wire.DecodeString))
 		case "organization":
-			err = wire.OrZero(&x.Organization, wire.DecodePtr(d, o.Value, &x.Organization, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Organization, wire.DecodePtr(d, &x.Organization, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "label")
+		if err := d.Missing(seen, 0, "label"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionModeState(d *wire.Decoder, v []byte, x *SessionModeState) error {
+func decodeSessionModeState(d *wire.Decoder, x *SessionModeState) error {
 	*x = SessionModeState{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "currentModeId":
-			err = wire.DecodeString(d, o.Value, &x.CurrentModeID)
+			err = wire.DecodeString(d, &x.CurrentModeID)
 			seen |= 1 << 0
 		case "availableModes":
-			err = wire.OrZero(&x.AvailableModes, wire.DecodeSlice(d, o.Value, &x.AvailableModes, decodeSessionMode, wire.DropBad))
+			err = wire.OrZero(&o, &x.AvailableModes, wire.DecodeSlice(d, &x.AvailableModes, decodeSessionMode, wire.DropBad))
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "currentModeId", "availableModes")
+		if err := d.Missing(seen, 0, "currentModeId", "availableModes"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionMode(d *wire.Decoder, v []byte, x *SessionMode) error {
+func decodeSessionMode(d *wire.Decoder, x *SessionMode) error {
 	*x = SessionMode{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "id":
-			err = wire.DecodeString(d, o.Value, &x.ID)
+			err = wire.DecodeString(d, &x.ID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "id", "name")
+		if err := d.Missing(seen, 0, "id", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigOption(d *wire.Decoder, v []byte, x *SessionConfigOption) error {
+func decodeSessionConfigOption(d *wire.Decoder, x *SessionConfigOption) error {
 	*x = SessionConfigOption{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
+	start := d.Start()
 	var half string
 	switch string(kind) {
 	case "select":
 		x.Select, half = new(SessionConfigSelect), "type,currentValue,options"
-		err = decodeSessionConfigSelect(d, v, x.Select)
+		err = decodeSessionConfigSelect(d, x.Select)
 	case "boolean":
 		x.Boolean, half = new(SessionConfigBoolean), "type,currentValue"
-		err = decodeSessionConfigBoolean(d, v, x.Boolean)
+		err = decodeSessionConfigBoolean(d, x.Boolean)
 	default:
 		err = d.UnknownHalf(kind, false, "type")
 	}
 	if err != nil {
 		return err
 	}
+	d.Rewind(start)
 	d.Skip(half)
-	o, err := d.Object(v)
-	if err != nil {
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "id":
-			err = wire.DecodeString(d, o.Value, &x.ID)
+			err = wire.DecodeString(d, &x.ID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "category":
-			err = wire.OrZero(&x.Category, wire.DecodePtr(d, o.Value, &x.Category, decodeSessionConfigOptionCategory))
+			err = wire.OrZero(&o, &x.Category, wire.DecodePtr(d, &x.Category, decodeSessionConfigOptionCategory))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "id", "name")
+		if err := d.Missing(seen, 0, "id", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigSelectOption(d *wire.Decoder, v []byte, x *SessionConfigSelectOption) error {
+func decodeSessionConfigSelectOption(d *wire.Decoder, x *SessionConfigSelectOption) error {
 	*x = SessionConfigSelectOption{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "value", "name")
+		if err := d.Missing(seen, 0, "value", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigSelectGroup(d *wire.Decoder, v []byte, x *SessionConfigSelectGroup) error {
+func decodeSessionConfigSelectGroup(d *wire.Decoder, x *SessionConfigSelectGroup) error {
 	*x = SessionConfigSelectGroup{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "group":
-			err = wire.DecodeString(d, o.Value, &x.Group)
+			err = wire.DecodeString(d, &x.Group)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "options":
-			err = wire.OrZero(&x.Options, wire.DecodeSlice(d, o.Value, &x.Options, decodeSessionConfigSelectOption, wire.DropBad))
+			err = wire.OrZero(&o, &x.Options, wire.DecodeSlice(d, &x.Options, decodeSessionConfigSelectOption, wire.DropBad))
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "group", "name", "options")
+		if err := d.Missing(seen, 0, "group", "name", "options"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigSelect(d *wire.Decoder, v []byte, x *SessionConfigSelect) error {
+func decodeSessionConfigSelect(d *wire.Decoder, x *SessionConfigSelect) error {
 	*x = SessionConfigSelect{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "currentValue":
-			err = wire.DecodeString(d, o.Value, &x.CurrentValue)
+			err = wire.DecodeString(d, &x.CurrentValue)
 			seen |= 1 << 0
 		case "options":
-			err = decodeSessionConfigSelectOptions(d, o.Value, &x.Options)
+			err = decodeSessionConfigSelectOptions(d, &x.Options)
 			seen |= 1 << 1
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "currentValue", "options")
+		if err := d.Missing(seen, 0, "currentValue", "options"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeSessionConfigBoolean(d *wire.Decoder, v []byte, x *SessionConfigBoolean) error {
+func decodeSessionConfigBoolean(d *wire.Decoder, x *SessionConfigBoolean) error {
 	*x = SessionConfigBoolean{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "currentValue":
-			err = wire.DecodeBool(d, o.Value, &x.CurrentValue)
+			err = wire.DecodeBool(d, &x.CurrentValue)
 			seen |= 1 << 0
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "currentValue")
+		if err := d.Missing(seen, 0, "currentValue"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeSessionInfo(d *wire.Decoder, v []byte, x *SessionInfo) error {
+func decodeSessionInfo(d *wire.Decoder, x *SessionInfo) error {
 	*x = SessionInfo{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "cwd":
-			err = wire.DecodeString(d, o.Value, &x.Cwd)
+			err = wire.DecodeString(d, &x.Cwd)
 			seen |= 1 << 1
 		case "additionalDirectories":
-			err = wire.OrZero(&x.AdditionalDirectories, wire.DecodeSlice(d, o.Value, &x.AdditionalDirectories, wire.DecodeString, wire.DropBad))
+			err = wire.OrZero(&o, &x.AdditionalDirectories, wire.DecodeSlice(d, &x.AdditionalDirectories, wire.DecodeString, wire.DropBad))
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "updatedAt":
-			err = wire.OrZero(&x.UpdatedAt, wire.DecodePtr(d, o.Value, &x.UpdatedAt, wire.DecodeString))
+			err = wire.OrZero(&o, &x.UpdatedAt, wire.DecodePtr(d, &x.UpdatedAt, wire.DecodeString))
 		case "archived":
-			err = wire.OrZero(&x.Archived, wire.DecodePtr(d, o.Value, &x.Archived, wire.DecodeBool))
+			err = wire.OrZero(&o, &x.Archived, wire.DecodePtr(d, &x.Archived, wire.DecodeBool))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "cwd")
+		if err := d.Missing(seen, 0, "sessionId", "cwd"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeUsage(d *wire.Decoder, v []byte, x *Usage) error {
+func decodeUsage(d *wire.Decoder, x *Usage) error {
 	*x = Usage{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "totalTokens":
-			err = wire.DecodeInt(d, o.Value, &x.TotalTokens)
+			err = wire.DecodeInt(d, &x.TotalTokens)
 			seen |= 1 << 0
 		case "inputTokens":
-			err = wire.DecodeInt(d, o.Value, &x.InputTokens)
+			err = wire.DecodeInt(d, &x.InputTokens)
 			seen |= 1 << 1
 		case "outputTokens":
-			err = wire.DecodeInt(d, o.Value, &x.OutputTokens)
+			err = wire.DecodeInt(d, &x.OutputTokens)
 			seen |= 1 << 2
 		case "thoughtTokens":
-			err = wire.OrZero(&x.ThoughtTokens, wire.DecodePtr(d, o.Value, &x.ThoughtTokens, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.ThoughtTokens, wire.DecodePtr(d, &x.ThoughtTokens, wire.DecodeInt))
 		case "cachedReadTokens":
-			err = wire.OrZero(&x.CachedReadTokens, wire.DecodePtr(d, o.Value, &x.CachedReadTokens, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.CachedReadTokens, wire.DecodePtr(d, &x.CachedReadTokens, wire.DecodeInt))
 		case "cachedWriteTokens":
-			err = wire.OrZero(&x.CachedWriteTokens, wire.DecodePtr(d, o.Value, &x.CachedWriteTokens, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.CachedWriteTokens, wire.DecodePtr(d, &x.CachedWriteTokens, wire.DecodeInt))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "totalTokens", "inputTokens", "outputTokens")
+		if err := d.Missing(seen, 0, "totalTokens", "inputTokens", "outputTokens"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeError(d *wire.Decoder, v []byte, x *Error) error {
+func decodeError(d *wire.Decoder, x *Error) error {
 	*x = Error{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "code":
-			err = wire.DecodeInt(d, o.Value, &x.Code)
+			err = wire.DecodeInt(d, &x.Code)
 			seen |= 1 << 0
 		case "message":
-			err = wire.DecodeString(d, o.Value, &x.Message)
+			err = wire.DecodeString(d, &x.Message)
 			seen |= 1 << 1
 		case "data":
-			err = wire.OrZero(&x.Data, wire.DecodeAny(d, o.Value, &x.Data))
+			err = wire.OrZero(&o, &x.Data, wire.DecodeAny(d, &x.Data))
 		default:
-			o.KeepExtra()
+			err = o.Keep()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "code", "message")
+		if err := d.Missing(seen, 0, "code", "message"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeContentChunk(d *wire.Decoder, v []byte, x *ContentChunk) error {
+func decodeContentChunk(d *wire.Decoder, x *ContentChunk) error {
 	*x = ContentChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 0
 		case "messageId":
-			err = wire.OrZero(&x.MessageID, wire.DecodePtr(d, o.Value, &x.MessageID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MessageID, wire.DecodePtr(d, &x.MessageID, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "content")
+		if err := d.Missing(seen, 0, "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeToolCall(d *wire.Decoder, v []byte, x *ToolCall) error {
+func decodeToolCall(d *wire.Decoder, x *ToolCall) error {
 	*x = ToolCall{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "toolCallId":
-			err = wire.DecodeString(d, o.Value, &x.ToolCallID)
+			err = wire.DecodeString(d, &x.ToolCallID)
 			seen |= 1 << 0
 		case "title":
-			err = wire.DecodeString(d, o.Value, &x.Title)
+			err = wire.DecodeString(d, &x.Title)
 			seen |= 1 << 1
 		case "name":
-			err = wire.OrZero(&x.Name, wire.DecodePtr(d, o.Value, &x.Name, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Name, wire.DecodePtr(d, &x.Name, wire.DecodeString))
 		case "kind":
-			err = wire.OrZero(&x.Kind, decodeToolKind(d, o.Value, &x.Kind))
+			err = wire.OrZero(&o, &x.Kind, decodeToolKind(d, &x.Kind))
 		case "status":
-			err = wire.OrZero(&x.Status, decodeToolCallStatus(d, o.Value, &x.Status))
+			err = wire.OrZero(&o, &x.Status, decodeToolCallStatus(d, &x.Status))
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeSlice(d, o.Value, &x.Content, decodeToolCallContent, wire.DropBad))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeSlice(d, &x.Content, decodeToolCallContent, wire.DropBad))
 		case "locations":
-			err = wire.OrZero(&x.Locations, wire.DecodeSlice(d, o.Value, &x.Locations, decodeToolCallLocation, wire.DropBad))
+			err = wire.OrZero(&o, &x.Locations, wire.DecodeSlice(d, &x.Locations, decodeToolCallLocation, wire.DropBad))
 		case "rawInput":
-			err = wire.OrZero(&x.RawInput, wire.DecodeAny(d, o.Value, &x.RawInput))
+			err = wire.OrZero(&o, &x.RawInput, wire.DecodeAny(d, &x.RawInput))
 		case "rawOutput":
-			err = wire.OrZero(&x.RawOutput, wire.DecodeAny(d, o.Value, &x.RawOutput))
+			err = wire.OrZero(&o, &x.RawOutput, wire.DecodeAny(d, &x.RawOutput))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "toolCallId", "title")
+		if err := d.Missing(seen, 0, "toolCallId", "title"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanEntry(d *wire.Decoder, v []byte, x *PlanEntry) error {
+func decodePlanEntry(d *wire.Decoder, x *PlanEntry) error {
 	*x = PlanEntry{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "content":
-			err = wire.DecodeString(d, o.Value, &x.Content)
+			err = wire.DecodeString(d, &x.Content)
 			seen |= 1 << 0
 		case "priority":
-			err = decodePlanEntryPriority(d, o.Value, &x.Priority)
+			err = decodePlanEntryPriority(d, &x.Priority)
 			seen |= 1 << 1
 		case "status":
-			err = decodePlanEntryStatus(d, o.Value, &x.Status)
+			err = decodePlanEntryStatus(d, &x.Status)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "content", "priority", "status")
+		if err := d.Missing(seen, 0, "content", "priority", "status"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlan(d *wire.Decoder, v []byte, x *Plan) error {
+func decodePlan(d *wire.Decoder, x *Plan) error {
 	*x = Plan{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "entries":
-			err = wire.OrZero(&x.Entries, wire.DecodeSlice(d, o.Value, &x.Entries, decodePlanEntry, wire.DropBad))
+			err = wire.OrZero(&o, &x.Entries, wire.DecodeSlice(d, &x.Entries, decodePlanEntry, wire.DropBad))
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "entries")
+		if err := d.Missing(seen, 0, "entries"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanItems(d *wire.Decoder, v []byte, x *PlanItems) error {
+func decodePlanItems(d *wire.Decoder, x *PlanItems) error {
 	*x = PlanItems{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		case "entries":
-			err = wire.OrZero(&x.Entries, wire.DecodeSlice(d, o.Value, &x.Entries, decodePlanEntry, wire.DropBad))
+			err = wire.OrZero(&o, &x.Entries, wire.DecodeSlice(d, &x.Entries, decodePlanEntry, wire.DropBad))
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "planId", "entries")
+		if err := d.Missing(seen, 0, "planId", "entries"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanFile(d *wire.Decoder, v []byte, x *PlanFile) error {
+func decodePlanFile(d *wire.Decoder, x *PlanFile) error {
 	*x = PlanFile{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "planId", "uri")
+		if err := d.Missing(seen, 0, "planId", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanMarkdown(d *wire.Decoder, v []byte, x *PlanMarkdown) error {
+func decodePlanMarkdown(d *wire.Decoder, x *PlanMarkdown) error {
 	*x = PlanMarkdown{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		case "content":
-			err = wire.DecodeString(d, o.Value, &x.Content)
+			err = wire.DecodeString(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "planId", "content")
+		if err := d.Missing(seen, 0, "planId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanUpdate(d *wire.Decoder, v []byte, x *PlanUpdate) error {
+func decodePlanUpdate(d *wire.Decoder, x *PlanUpdate) error {
 	*x = PlanUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "plan":
-			err = decodePlanUpdateContent(d, o.Value, &x.Plan)
+			err = decodePlanUpdateContent(d, &x.Plan)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "plan")
+		if err := d.Missing(seen, 0, "plan"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanRemoved(d *wire.Decoder, v []byte, x *PlanRemoved) error {
+func decodePlanRemoved(d *wire.Decoder, x *PlanRemoved) error {
 	*x = PlanRemoved{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "planId")
+		if err := d.Missing(seen, 0, "planId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAvailableCommand(d *wire.Decoder, v []byte, x *AvailableCommand) error {
+func decodeAvailableCommand(d *wire.Decoder, x *AvailableCommand) error {
 	*x = AvailableCommand{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "description":
-			err = wire.DecodeString(d, o.Value, &x.Description)
+			err = wire.DecodeString(d, &x.Description)
 			seen |= 1 << 1
 		case "input":
-			err = wire.OrZero(&x.Input, wire.DecodePtr(d, o.Value, &x.Input, decodeAvailableCommandInput))
+			err = wire.OrZero(&o, &x.Input, wire.DecodePtr(d, &x.Input, decodeAvailableCommandInput))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "description")
+		if err := d.Missing(seen, 0, "name", "description"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeUnstructuredCommandInput(d *wire.Decoder, v []byte, x *UnstructuredCommandInput) error {
+func decodeUnstructuredCommandInput(d *wire.Decoder, x *UnstructuredCommandInput) error {
 	*x = UnstructuredCommandInput{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "hint":
-			err = wire.DecodeString(d, o.Value, &x.Hint)
+			err = wire.DecodeString(d, &x.Hint)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "hint")
+		if err := d.Missing(seen, 0, "hint"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAvailableCommandsUpdate(d *wire.Decoder, v []byte, x *AvailableCommandsUpdate) error {
+func decodeAvailableCommandsUpdate(d *wire.Decoder, x *AvailableCommandsUpdate) error {
 	*x = AvailableCommandsUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "availableCommands":
-			err = wire.OrZero(&x.AvailableCommands, wire.DecodeSlice(d, o.Value, &x.AvailableCommands, decodeAvailableCommand, wire.DropBad))
+			err = wire.OrZero(&o, &x.AvailableCommands, wire.DecodeSlice(d, &x.AvailableCommands, decodeAvailableCommand, wire.DropBad))
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "availableCommands")
+		if err := d.Missing(seen, 0, "availableCommands"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCurrentModeUpdate(d *wire.Decoder, v []byte, x *CurrentModeUpdate) error {
+func decodeCurrentModeUpdate(d *wire.Decoder, x *CurrentModeUpdate) error {
 	*x = CurrentModeUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "currentModeId":
-			err = wire.DecodeString(d, o.Value, &x.CurrentModeID)
+			err = wire.DecodeString(d, &x.CurrentModeID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "currentModeId")
+		if err := d.Missing(seen, 0, "currentModeId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeConfigOptionUpdate(d *wire.Decoder, v []byte, x *ConfigOptionUpdate) error {
+func decodeConfigOptionUpdate(d *wire.Decoder, x *ConfigOptionUpdate) error {
 	*x = ConfigOptionUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "configOptions":
-			err = wire.OrZero(&x.ConfigOptions, wire.DecodeSlice(d, o.Value, &x.ConfigOptions, decodeSessionConfigOption, wire.DropBad))
+			err = wire.OrZero(&o, &x.ConfigOptions, wire.DecodeSlice(d, &x.ConfigOptions, decodeSessionConfigOption, wire.DropBad))
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "configOptions")
+		if err := d.Missing(seen, 0, "configOptions"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionInfoUpdate(d *wire.Decoder, v []byte, x *SessionInfoUpdate) error {
+func decodeSessionInfoUpdate(d *wire.Decoder, x *SessionInfoUpdate) error {
 	*x = SessionInfoUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodeOpt(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodeOpt(d, &x.Title, wire.DecodeString))
 		case "updatedAt":
-			err = wire.OrZero(&x.UpdatedAt, wire.DecodeOpt(d, o.Value, &x.UpdatedAt, wire.DecodeString))
+			err = wire.OrZero(&o, &x.UpdatedAt, wire.DecodeOpt(d, &x.UpdatedAt, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1985,177 +2086,187 @@ func decodeSessionInfoUpdate(d *wire.Decoder, v []byte, x *SessionInfoUpdate) er
 	return err
 }
 
-func decodeCost(d *wire.Decoder, v []byte, x *Cost) error {
+func decodeCost(d *wire.Decoder, x *Cost) error {
 	*x = Cost{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "amount":
-			err = wire.DecodeFloat(d, o.Value, &x.Amount)
+			err = wire.DecodeFloat(d, &x.Amount)
 			seen |= 1 << 0
 		case "currency":
-			err = wire.DecodeString(d, o.Value, &x.Currency)
+			err = wire.DecodeString(d, &x.Currency)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "amount", "currency")
+		if err := d.Missing(seen, 0, "amount", "currency"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeUsageUpdate(d *wire.Decoder, v []byte, x *UsageUpdate) error {
+func decodeUsageUpdate(d *wire.Decoder, x *UsageUpdate) error {
 	*x = UsageUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "used":
-			err = wire.DecodeInt(d, o.Value, &x.Used)
+			err = wire.DecodeInt(d, &x.Used)
 			seen |= 1 << 0
 		case "size":
-			err = wire.DecodeInt(d, o.Value, &x.Size)
+			err = wire.DecodeInt(d, &x.Size)
 			seen |= 1 << 1
 		case "cost":
-			err = wire.OrZero(&x.Cost, wire.DecodePtr(d, o.Value, &x.Cost, decodeCost))
+			err = wire.OrZero(&o, &x.Cost, wire.DecodePtr(d, &x.Cost, decodeCost))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "used", "size")
+		if err := d.Missing(seen, 0, "used", "size"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeNotice(d *wire.Decoder, v []byte, x *Notice) error {
+func decodeNotice(d *wire.Decoder, x *Notice) error {
 	*x = Notice{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "severity":
-			err = decodeNoticeSeverity(d, o.Value, &x.Severity)
+			err = decodeNoticeSeverity(d, &x.Severity)
 			seen |= 1 << 0
 		case "title":
-			err = wire.DecodeNonEmpty(d, o.Value, &x.Title)
+			err = wire.DecodeNonEmpty(d, &x.Title)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "severity", "title")
+		if err := d.Missing(seen, 0, "severity", "title"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCompactionUpdate(d *wire.Decoder, v []byte, x *CompactionUpdate) error {
+func decodeCompactionUpdate(d *wire.Decoder, x *CompactionUpdate) error {
 	*x = CompactionUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "compactionId":
-			err = wire.DecodeString(d, o.Value, &x.CompactionID)
+			err = wire.DecodeString(d, &x.CompactionID)
 			seen |= 1 << 0
 		case "status":
-			err = decodeCompactionStatus(d, o.Value, &x.Status)
+			err = decodeCompactionStatus(d, &x.Status)
 			seen |= 1 << 1
 		case "summary":
-			err = wire.OrZero(&x.Summary, wire.DecodeOpt(d, o.Value, &x.Summary, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Summary, wire.DecodeOpt(d, &x.Summary, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
 		case "error":
-			err = wire.OrZero(&x.Error, wire.DecodeOpt(d, o.Value, &x.Error, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Error, wire.DecodeOpt(d, &x.Error, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "compactionId", "status")
+		if err := d.Missing(seen, 0, "compactionId", "status"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCompactionSummaryChunk(d *wire.Decoder, v []byte, x *CompactionSummaryChunk) error {
+func decodeCompactionSummaryChunk(d *wire.Decoder, x *CompactionSummaryChunk) error {
 	*x = CompactionSummaryChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "compactionId":
-			err = wire.DecodeString(d, o.Value, &x.CompactionID)
+			err = wire.DecodeString(d, &x.CompactionID)
 			seen |= 1 << 0
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "compactionId", "content")
+		if err := d.Missing(seen, 0, "compactionId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSubagentSessionCapabilities(d *wire.Decoder, v []byte, x *SubagentSessionCapabilities) error {
+func decodeSubagentSessionCapabilities(d *wire.Decoder, x *SubagentSessionCapabilities) error {
 	*x = SubagentSessionCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "cancel":
-			err = wire.OrZero(&x.Cancel, wire.DecodePtr(d, o.Value, &x.Cancel, decodeSessionCancelCapabilities))
+			err = wire.OrZero(&o, &x.Cancel, wire.DecodePtr(d, &x.Cancel, decodeSessionCancelCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2165,31 +2276,31 @@ func decodeSubagentSessionCapabilities(d *wire.Decoder, v []byte, x *SubagentSes
 	return err
 }
 
-func decodeSessionCancelCapabilities(d *wire.Decoder, v []byte, x *SessionCancelCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionCancelCapabilities(d *wire.Decoder, x *SessionCancelCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeRunningStateUpdate(d *wire.Decoder, v []byte, x *RunningStateUpdate) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeRunningStateUpdate(d *wire.Decoder, x *RunningStateUpdate) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeIdleStateUpdate(d *wire.Decoder, v []byte, x *IdleStateUpdate) error {
+func decodeIdleStateUpdate(d *wire.Decoder, x *IdleStateUpdate) error {
 	*x = IdleStateUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "usage":
-			err = wire.OrZero(&x.Usage, wire.DecodePtr(d, o.Value, &x.Usage, decodeUsage))
+			err = wire.OrZero(&o, &x.Usage, wire.DecodePtr(d, &x.Usage, decodeUsage))
 		case "stopReason":
-			err = wire.OrZero(&x.StopReason, decodeIdleStopReason(d, o.Value, &x.StopReason))
+			err = wire.OrZero(&o, &x.StopReason, decodeIdleStopReason(d, &x.StopReason))
 		case "error":
-			err = wire.OrZero(&x.Error, wire.DecodePtr(d, o.Value, &x.Error, decodeError))
+			err = wire.OrZero(&o, &x.Error, wire.DecodePtr(d, &x.Error, decodeError))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2199,145 +2310,151 @@ func decodeIdleStateUpdate(d *wire.Decoder, v []byte, x *IdleStateUpdate) error 
 	return err
 }
 
-func decodeRequiresActionStateUpdate(d *wire.Decoder, v []byte, x *RequiresActionStateUpdate) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeRequiresActionStateUpdate(d *wire.Decoder, x *RequiresActionStateUpdate) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeUnknownStateUpdate(d *wire.Decoder, v []byte, x *UnknownStateUpdate) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeUnknownStateUpdate(d *wire.Decoder, x *UnknownStateUpdate) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSubagentUpdate(d *wire.Decoder, v []byte, x *SubagentUpdate) error {
+func decodeSubagentUpdate(d *wire.Decoder, x *SubagentUpdate) error {
 	*x = SubagentUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodeOpt(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodeOpt(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodeOpt(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodeOpt(d, &x.Description, wire.DecodeString))
 		case "capabilities":
-			err = wire.OrZero(&x.Capabilities, wire.DecodeOpt(d, o.Value, &x.Capabilities, decodeSubagentSessionCapabilities))
+			err = wire.OrZero(&o, &x.Capabilities, wire.DecodeOpt(d, &x.Capabilities, decodeSubagentSessionCapabilities))
 		case "state":
-			err = wire.OrZero(&x.State, wire.DecodeOpt(d, o.Value, &x.State, decodeStateUpdate))
+			err = wire.OrZero(&o, &x.State, wire.DecodeOpt(d, &x.State, decodeStateUpdate))
 		case "cwd":
-			err = wire.DecodeOpt(d, o.Value, &x.Cwd, wire.DecodeString)
+			err = wire.DecodeOpt(d, &x.Cwd, wire.DecodeString)
 		case "additionalDirectories":
-			err = wire.DecodeOpt(d, o.Value, &x.AdditionalDirectories, wire.SliceOf[string](wire.DecodeString, wire.NullIsEmpty))
+			err = wire.DecodeOpt(d, &x.AdditionalDirectories, wire.SliceOf[string](wire.DecodeString, wire.NullIsEmpty))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionMessage(d *wire.Decoder, v []byte, x *SessionMessage) error {
+func decodeSessionMessage(d *wire.Decoder, x *SessionMessage) error {
 	*x = SessionMessage{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "senderSessionId":
-			err = wire.OrZero(&x.SenderSessionID, wire.DecodeOpt(d, o.Value, &x.SenderSessionID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.SenderSessionID, wire.DecodeOpt(d, &x.SenderSessionID, wire.DecodeString))
 		case "recipientSessionId":
-			err = wire.OrZero(&x.RecipientSessionID, wire.DecodeOpt(d, o.Value, &x.RecipientSessionID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.RecipientSessionID, wire.DecodeOpt(d, &x.RecipientSessionID, wire.DecodeString))
 		case "senderMessageId":
-			err = wire.OrZero(&x.SenderMessageID, wire.DecodeOpt(d, o.Value, &x.SenderMessageID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.SenderMessageID, wire.DecodeOpt(d, &x.SenderMessageID, wire.DecodeString))
 		case "recipientMessageId":
-			err = wire.OrZero(&x.RecipientMessageID, wire.DecodeOpt(d, o.Value, &x.RecipientMessageID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.RecipientMessageID, wire.DecodeOpt(d, &x.RecipientMessageID, wire.DecodeString))
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeOpt(d, o.Value, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeOpt(d, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "messageId")
+		if err := d.Missing(seen, 0, "messageId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionMessageChunk(d *wire.Decoder, v []byte, x *SessionMessageChunk) error {
+func decodeSessionMessageChunk(d *wire.Decoder, x *SessionMessageChunk) error {
 	*x = SessionMessageChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "messageId", "content")
+		if err := d.Missing(seen, 0, "messageId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeClientCapabilities(d *wire.Decoder, v []byte, x *ClientCapabilities) error {
+func decodeClientCapabilities(d *wire.Decoder, x *ClientCapabilities) error {
 	*x = ClientCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "fs":
-			err = wire.OrZero(&x.FS, decodeFileSystemCapabilities(d, o.Value, &x.FS))
+			err = wire.OrZero(&o, &x.FS, decodeFileSystemCapabilities(d, &x.FS))
 		case "terminal":
-			err = wire.OrZero(&x.Terminal, wire.DecodeBool(d, o.Value, &x.Terminal))
+			err = wire.OrZero(&o, &x.Terminal, wire.DecodeBool(d, &x.Terminal))
 		case "session":
-			err = wire.OrZero(&x.Session, wire.DecodePtr(d, o.Value, &x.Session, decodeClientSessionCapabilities))
+			err = wire.OrZero(&o, &x.Session, wire.DecodePtr(d, &x.Session, decodeClientSessionCapabilities))
 		case "subagents":
-			err = wire.OrZero(&x.Subagents, wire.DecodePtr(d, o.Value, &x.Subagents, decodeSubagentCapabilities))
+			err = wire.OrZero(&o, &x.Subagents, wire.DecodePtr(d, &x.Subagents, decodeSubagentCapabilities))
 		case "plan":
-			err = wire.OrZero(&x.Plan, wire.DecodePtr(d, o.Value, &x.Plan, decodePlanCapabilities))
+			err = wire.OrZero(&o, &x.Plan, wire.DecodePtr(d, &x.Plan, decodePlanCapabilities))
 		case "auth":
-			err = wire.OrZero(&x.Auth, decodeAuthCapabilities(d, o.Value, &x.Auth))
+			err = wire.OrZero(&o, &x.Auth, decodeAuthCapabilities(d, &x.Auth))
 		case "elicitation":
-			err = wire.OrZero(&x.Elicitation, wire.DecodePtr(d, o.Value, &x.Elicitation, decodeElicitationCapabilities))
+			err = wire.OrZero(&o, &x.Elicitation, wire.DecodePtr(d, &x.Elicitation, decodeElicitationCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2347,21 +2464,21 @@ func decodeClientCapabilities(d *wire.Decoder, v []byte, x *ClientCapabilities) 
 	return err
 }
 
-func decodeFileSystemCapabilities(d *wire.Decoder, v []byte, x *FileSystemCapabilities) error {
+func decodeFileSystemCapabilities(d *wire.Decoder, x *FileSystemCapabilities) error {
 	*x = FileSystemCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "readTextFile":
-			err = wire.OrZero(&x.ReadTextFile, wire.DecodeBool(d, o.Value, &x.ReadTextFile))
+			err = wire.OrZero(&o, &x.ReadTextFile, wire.DecodeBool(d, &x.ReadTextFile))
 		case "writeTextFile":
-			err = wire.OrZero(&x.WriteTextFile, wire.DecodeBool(d, o.Value, &x.WriteTextFile))
+			err = wire.OrZero(&o, &x.WriteTextFile, wire.DecodeBool(d, &x.WriteTextFile))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2371,23 +2488,23 @@ func decodeFileSystemCapabilities(d *wire.Decoder, v []byte, x *FileSystemCapabi
 	return err
 }
 
-func decodeClientSessionCapabilities(d *wire.Decoder, v []byte, x *ClientSessionCapabilities) error {
+func decodeClientSessionCapabilities(d *wire.Decoder, x *ClientSessionCapabilities) error {
 	*x = ClientSessionCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "compaction":
-			err = wire.OrZero(&x.Compaction, wire.DecodePtr(d, o.Value, &x.Compaction, decodeCompactionCapabilities))
+			err = wire.OrZero(&o, &x.Compaction, wire.DecodePtr(d, &x.Compaction, decodeCompactionCapabilities))
 		case "configOptions":
-			err = wire.OrZero(&x.ConfigOptions, wire.DecodePtr(d, o.Value, &x.ConfigOptions, decodeSessionConfigOptionsCapabilities))
+			err = wire.OrZero(&o, &x.ConfigOptions, wire.DecodePtr(d, &x.ConfigOptions, decodeSessionConfigOptionsCapabilities))
 		case "notices":
-			err = wire.OrZero(&x.Notices, wire.DecodePtr(d, o.Value, &x.Notices, decodeNoticeCapabilities))
+			err = wire.OrZero(&o, &x.Notices, wire.DecodePtr(d, &x.Notices, decodeNoticeCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2397,17 +2514,17 @@ func decodeClientSessionCapabilities(d *wire.Decoder, v []byte, x *ClientSession
 	return err
 }
 
-func decodeCompactionCapabilities(d *wire.Decoder, v []byte, x *CompactionCapabilities) error {
+func decodeCompactionCapabilities(d *wire.Decoder, x *CompactionCapabilities) error {
 	*x = CompactionCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		default:
-			o.KeepExtra()
+			err = o.Keep()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2417,19 +2534,19 @@ func decodeCompactionCapabilities(d *wire.Decoder, v []byte, x *CompactionCapabi
 	return err
 }
 
-func decodeSessionConfigOptionsCapabilities(d *wire.Decoder, v []byte, x *SessionConfigOptionsCapabilities) error {
+func decodeSessionConfigOptionsCapabilities(d *wire.Decoder, x *SessionConfigOptionsCapabilities) error {
 	*x = SessionConfigOptionsCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "boolean":
-			err = wire.OrZero(&x.Boolean, wire.DecodePtr(d, o.Value, &x.Boolean, decodeBooleanConfigOptionCapabilities))
+			err = wire.OrZero(&o, &x.Boolean, wire.DecodePtr(d, &x.Boolean, decodeBooleanConfigOptionCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2439,21 +2556,21 @@ func decodeSessionConfigOptionsCapabilities(d *wire.Decoder, v []byte, x *Sessio
 	return err
 }
 
-func decodeBooleanConfigOptionCapabilities(d *wire.Decoder, v []byte, x *BooleanConfigOptionCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeBooleanConfigOptionCapabilities(d *wire.Decoder, x *BooleanConfigOptionCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeNoticeCapabilities(d *wire.Decoder, v []byte, x *NoticeCapabilities) error {
+func decodeNoticeCapabilities(d *wire.Decoder, x *NoticeCapabilities) error {
 	*x = NoticeCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		default:
-			o.KeepExtra()
+			err = o.Keep()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2463,27 +2580,27 @@ func decodeNoticeCapabilities(d *wire.Decoder, v []byte, x *NoticeCapabilities) 
 	return err
 }
 
-func decodeSubagentCapabilities(d *wire.Decoder, v []byte, x *SubagentCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSubagentCapabilities(d *wire.Decoder, x *SubagentCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodePlanCapabilities(d *wire.Decoder, v []byte, x *PlanCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodePlanCapabilities(d *wire.Decoder, x *PlanCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeAuthCapabilities(d *wire.Decoder, v []byte, x *AuthCapabilities) error {
+func decodeAuthCapabilities(d *wire.Decoder, x *AuthCapabilities) error {
 	*x = AuthCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminal":
-			err = wire.OrZero(&x.Terminal, wire.DecodeBool(d, o.Value, &x.Terminal))
+			err = wire.OrZero(&o, &x.Terminal, wire.DecodeBool(d, &x.Terminal))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2493,21 +2610,21 @@ func decodeAuthCapabilities(d *wire.Decoder, v []byte, x *AuthCapabilities) erro
 	return err
 }
 
-func decodeElicitationCapabilities(d *wire.Decoder, v []byte, x *ElicitationCapabilities) error {
+func decodeElicitationCapabilities(d *wire.Decoder, x *ElicitationCapabilities) error {
 	*x = ElicitationCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "form":
-			err = wire.OrZero(&x.Form, wire.DecodePtr(d, o.Value, &x.Form, decodeElicitationFormCapabilities))
+			err = wire.OrZero(&o, &x.Form, wire.DecodePtr(d, &x.Form, decodeElicitationFormCapabilities))
 		case "url":
-			err = wire.OrZero(&x.URL, wire.DecodePtr(d, o.Value, &x.URL, decodeElicitationURLCapabilities))
+			err = wire.OrZero(&o, &x.URL, wire.DecodePtr(d, &x.URL, decodeElicitationURLCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2517,65 +2634,67 @@ func decodeElicitationCapabilities(d *wire.Decoder, v []byte, x *ElicitationCapa
 	return err
 }
 
-func decodeElicitationFormCapabilities(d *wire.Decoder, v []byte, x *ElicitationFormCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeElicitationFormCapabilities(d *wire.Decoder, x *ElicitationFormCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeElicitationURLCapabilities(d *wire.Decoder, v []byte, x *ElicitationURLCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeElicitationURLCapabilities(d *wire.Decoder, x *ElicitationURLCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeHTTPHeader(d *wire.Decoder, v []byte, x *HTTPHeader) error {
+func decodeHTTPHeader(d *wire.Decoder, x *HTTPHeader) error {
 	*x = HTTPHeader{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "value")
+		if err := d.Missing(seen, 0, "name", "value"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMCPServerHTTP(d *wire.Decoder, v []byte, x *MCPServerHTTP) error {
+func decodeMCPServerHTTP(d *wire.Decoder, x *MCPServerHTTP) error {
 	*x = MCPServerHTTP{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "url":
-			err = wire.DecodeString(d, o.Value, &x.URL)
+			err = wire.DecodeString(d, &x.URL)
 			seen |= 1 << 1
 		case "headers":
-			err = wire.DecodeSlice(d, o.Value, &x.Headers, decodeHTTPHeader, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Headers, decodeHTTPHeader, wire.NullIsEmpty)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2590,27 +2709,27 @@ func decodeMCPServerHTTP(d *wire.Decoder, v []byte, x *MCPServerHTTP) error {
 	return err
 }
 
-func decodeMCPServerSSE(d *wire.Decoder, v []byte, x *MCPServerSSE) error {
+func decodeMCPServerSSE(d *wire.Decoder, x *MCPServerSSE) error {
 	*x = MCPServerSSE{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "url":
-			err = wire.DecodeString(d, o.Value, &x.URL)
+			err = wire.DecodeString(d, &x.URL)
 			seen |= 1 << 1
 		case "headers":
-			err = wire.DecodeSlice(d, o.Value, &x.Headers, decodeHTTPHeader, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Headers, decodeHTTPHeader, wire.NullIsEmpty)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2625,60 +2744,62 @@ func decodeMCPServerSSE(d *wire.Decoder, v []byte, x *MCPServerSSE) error {
 	return err
 }
 
-func decodeMCPServerACP(d *wire.Decoder, v []byte, x *MCPServerACP) error {
+func decodeMCPServerACP(d *wire.Decoder, x *MCPServerACP) error {
 	*x = MCPServerACP{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "serverId":
-			err = wire.DecodeString(d, o.Value, &x.ServerID)
+			err = wire.DecodeString(d, &x.ServerID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "serverId")
+		if err := d.Missing(seen, 0, "name", "serverId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMCPServerStdio(d *wire.Decoder, v []byte, x *MCPServerStdio) error {
+func decodeMCPServerStdio(d *wire.Decoder, x *MCPServerStdio) error {
 	*x = MCPServerStdio{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "command":
-			err = wire.DecodeString(d, o.Value, &x.Command)
+			err = wire.DecodeString(d, &x.Command)
 			seen |= 1 << 1
 		case "args":
-			err = wire.DecodeSlice(d, o.Value, &x.Args, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Args, wire.DecodeString, wire.NullIsEmpty)
 			seen |= 1 << 2
 		case "env":
-			err = wire.DecodeSlice(d, o.Value, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
 			seen |= 1 << 3
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2693,78 +2814,82 @@ func decodeMCPServerStdio(d *wire.Decoder, v []byte, x *MCPServerStdio) error {
 	return err
 }
 
-func decodeSystemPrompt(d *wire.Decoder, v []byte, x *SystemPrompt) error {
+func decodeSystemPrompt(d *wire.Decoder, x *SystemPrompt) error {
 	*x = SystemPrompt{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "mode":
-			err = decodeSystemPromptMode(d, o.Value, &x.Mode)
+			err = decodeSystemPromptMode(d, &x.Mode)
 			seen |= 1 << 0
 		case "content":
-			err = wire.DecodeSlice(d, o.Value, &x.Content, decodeContentBlock, 0)
+			err = wire.DecodeSlice(d, &x.Content, decodeContentBlock, 0)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "mode", "content")
+		if err := d.Missing(seen, 0, "mode", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSelectedPermissionOutcome(d *wire.Decoder, v []byte, x *SelectedPermissionOutcome) error {
+func decodeSelectedPermissionOutcome(d *wire.Decoder, x *SelectedPermissionOutcome) error {
 	*x = SelectedPermissionOutcome{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "optionId":
-			err = wire.DecodeString(d, o.Value, &x.OptionID)
+			err = wire.DecodeString(d, &x.OptionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "optionId")
+		if err := d.Missing(seen, 0, "optionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminalExitStatus(d *wire.Decoder, v []byte, x *TerminalExitStatus) error {
+func decodeTerminalExitStatus(d *wire.Decoder, x *TerminalExitStatus) error {
 	*x = TerminalExitStatus{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "exitCode":
-			err = wire.OrZero(&x.ExitCode, wire.DecodePtr(d, o.Value, &x.ExitCode, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.ExitCode, wire.DecodePtr(d, &x.ExitCode, wire.DecodeInt))
 		case "signal":
-			err = wire.OrZero(&x.Signal, wire.DecodePtr(d, o.Value, &x.Signal, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Signal, wire.DecodePtr(d, &x.Signal, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2774,141 +2899,155 @@ func decodeTerminalExitStatus(d *wire.Decoder, v []byte, x *TerminalExitStatus) 
 	return err
 }
 
-func decodeMCPError(d *wire.Decoder, v []byte, x *MCPError) error {
+func decodeMCPError(d *wire.Decoder, x *MCPError) error {
 	*x = MCPError{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "code":
-			err = wire.DecodeInt(d, o.Value, &x.Code)
+			err = wire.DecodeInt(d, &x.Code)
 			seen |= 1 << 0
 		case "message":
-			err = wire.DecodeString(d, o.Value, &x.Message)
+			err = wire.DecodeString(d, &x.Message)
 			seen |= 1 << 1
 		case "data":
-			err = wire.DecodeAny(d, o.Value, &x.Data)
+			err = wire.DecodeAny(d, &x.Data)
 		default:
-			o.KeepExtra()
+			err = o.Keep()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "code", "message")
+		if err := d.Missing(seen, 0, "code", "message"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSetSessionConfigOptionRequestBoolean(d *wire.Decoder, v []byte, x *SetSessionConfigOptionRequestBoolean) error {
+func decodeSetSessionConfigOptionRequestBoolean(d *wire.Decoder, x *SetSessionConfigOptionRequestBoolean) error {
 	*x = SetSessionConfigOptionRequestBoolean{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "value":
-			err = wire.DecodeBool(d, o.Value, &x.Value)
+			err = wire.DecodeBool(d, &x.Value)
 			seen |= 1 << 0
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "value")
+		if err := d.Missing(seen, 0, "value"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeSetSessionConfigOptionRequestValueID(d *wire.Decoder, v []byte, x *SetSessionConfigOptionRequestValueID) error {
+func decodeSetSessionConfigOptionRequestValueID(d *wire.Decoder, x *SetSessionConfigOptionRequestValueID) error {
 	*x = SetSessionConfigOptionRequestValueID{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 0
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "value")
+		if err := d.Missing(seen, 0, "value"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeRequestPermissionOutcomeCancelled(d *wire.Decoder, v []byte, x *RequestPermissionOutcomeCancelled) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeRequestPermissionOutcomeCancelled(d *wire.Decoder, x *RequestPermissionOutcomeCancelled) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeMessageMCPResponseResult(d *wire.Decoder, v []byte, x *MessageMCPResponseResult) error {
+func decodeMessageMCPResponseResult(d *wire.Decoder, x *MessageMCPResponseResult) error {
 	*x = MessageMCPResponseResult{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "result":
-			err = wire.DecodeAny(d, o.Value, &x.Result)
+			err = wire.DecodeAny(d, &x.Result)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "result")
+		if err := d.Missing(seen, 0, "result"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMessageMCPResponseError(d *wire.Decoder, v []byte, x *MessageMCPResponseError) error {
+func decodeMessageMCPResponseError(d *wire.Decoder, x *MessageMCPResponseError) error {
 	*x = MessageMCPResponseError{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "error":
-			err = decodeMCPError(d, o.Value, &x.Error)
+			err = decodeMCPError(d, &x.Error)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "error")
+		if err := d.Missing(seen, 0, "error"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err

@@ -6,21 +6,21 @@ import (
 	"github.com/grapnel-ai/grapnel/acp/internal/wire"
 )
 
-func decodeRequestID(d *wire.Decoder, v []byte, x *RequestID) error {
-	return wire.DecodeKinds(d, v, x, "ni\"")
+func decodeRequestID(d *wire.Decoder, x *RequestID) error {
+	return wire.DecodeKinds(d, x, "ni\"")
 }
 
-func decodeToolKind(d *wire.Decoder, v []byte, x *ToolKind) error {
-	return wire.DecodeEnum(d, v, x, false, ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther)
+func decodeToolKind(d *wire.Decoder, x *ToolKind) error {
+	return wire.DecodeEnum(d, x, false, ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther)
 }
 
-func decodeToolCallStatus(d *wire.Decoder, v []byte, x *ToolCallStatus) error {
-	return wire.DecodeEnum(d, v, x, false, ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusCompleted, ToolCallStatusFailed)
+func decodeToolCallStatus(d *wire.Decoder, x *ToolCallStatus) error {
+	return wire.DecodeEnum(d, x, false, ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusCompleted, ToolCallStatusFailed)
 }
 
-func decodeToolCallContent(d *wire.Decoder, v []byte, x *ToolCallContent) error {
+func decodeToolCallContent(d *wire.Decoder, x *ToolCallContent) error {
 	*x = ToolCallContent{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -28,22 +28,22 @@ func decodeToolCallContent(d *wire.Decoder, v []byte, x *ToolCallContent) error 
 	case "content":
 		x.Content = new(Content)
 		d.Skip("type")
-		return decodeContent(d, v, x.Content)
+		return decodeContent(d, x.Content)
 	case "diff":
 		x.Diff = new(Diff)
 		d.Skip("type")
-		return decodeDiff(d, v, x.Diff)
+		return decodeDiff(d, x.Diff)
 	case "terminal":
 		x.Terminal = new(Terminal)
 		d.Skip("type")
-		return decodeTerminal(d, v, x.Terminal)
+		return decodeTerminal(d, x.Terminal)
 	}
-	return d.UnknownVariant(v, &x.Raw, false, "type", kind)
+	return d.UnknownVariant(&x.Raw, false, "type", kind)
 }
 
-func decodeContentBlock(d *wire.Decoder, v []byte, x *ContentBlock) error {
+func decodeContentBlock(d *wire.Decoder, x *ContentBlock) error {
 	*x = ContentBlock{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -51,54 +51,54 @@ func decodeContentBlock(d *wire.Decoder, v []byte, x *ContentBlock) error {
 	case "text":
 		x.Text = new(TextContent)
 		d.Skip("type")
-		return decodeTextContent(d, v, x.Text)
+		return decodeTextContent(d, x.Text)
 	case "image":
 		x.Image = new(ImageContent)
 		d.Skip("type")
-		return decodeImageContent(d, v, x.Image)
+		return decodeImageContent(d, x.Image)
 	case "audio":
 		x.Audio = new(AudioContent)
 		d.Skip("type")
-		return decodeAudioContent(d, v, x.Audio)
+		return decodeAudioContent(d, x.Audio)
 	case "resource_link":
 		x.ResourceLink = new(ResourceLink)
 		d.Skip("type")
-		return decodeResourceLink(d, v, x.ResourceLink)
+		return decodeResourceLink(d, x.ResourceLink)
 	case "resource":
 		x.Resource = new(EmbeddedResource)
 		d.Skip("type")
-		return decodeEmbeddedResource(d, v, x.Resource)
+		return decodeEmbeddedResource(d, x.Resource)
 	}
-	return d.UnknownVariant(v, &x.Raw, false, "type", kind)
+	return d.UnknownVariant(&x.Raw, false, "type", kind)
 }
 
-func decodeRole(d *wire.Decoder, v []byte, x *Role) error {
-	return wire.DecodeEnum(d, v, x, false, RoleAssistant, RoleUser)
+func decodeRole(d *wire.Decoder, x *Role) error {
+	return wire.DecodeEnum(d, x, false, RoleAssistant, RoleUser)
 }
 
-func decodeEmbeddedResourceResource(d *wire.Decoder, v []byte, x *EmbeddedResourceResource) error {
+func decodeEmbeddedResourceResource(d *wire.Decoder, x *EmbeddedResourceResource) error {
 	*x = EmbeddedResourceResource{}
 	switch {
-	case !wire.Has(v, "text", "uri") && wire.Has(v, "blob", "uri"):
+	case !d.Has("text", "uri") && d.Has("blob", "uri"):
 		x.Blob = new(BlobResourceContents)
-		return decodeBlobResourceContents(d, v, x.Blob)
+		return decodeBlobResourceContents(d, x.Blob)
 	default:
 		x.Text = new(TextResourceContents)
-		return decodeTextResourceContents(d, v, x.Text)
+		return decodeTextResourceContents(d, x.Text)
 	}
 }
 
-func decodePermissionOptionKind(d *wire.Decoder, v []byte, x *PermissionOptionKind) error {
-	return wire.DecodeEnum(d, v, x, false, PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways)
+func decodePermissionOptionKind(d *wire.Decoder, x *PermissionOptionKind) error {
+	return wire.DecodeEnum(d, x, false, PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways)
 }
 
-func decodeElicitationSchemaType(d *wire.Decoder, v []byte, x *ElicitationSchemaType) error {
-	return wire.DecodeEnum(d, v, x, false, ElicitationSchemaTypeObject)
+func decodeElicitationSchemaType(d *wire.Decoder, x *ElicitationSchemaType) error {
+	return wire.DecodeEnum(d, x, false, ElicitationSchemaTypeObject)
 }
 
-func decodeElicitationPropertySchema(d *wire.Decoder, v []byte, x *ElicitationPropertySchema) error {
+func decodeElicitationPropertySchema(d *wire.Decoder, x *ElicitationPropertySchema) error {
 	*x = ElicitationPropertySchema{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -106,34 +106,34 @@ func decodeElicitationPropertySchema(d *wire.Decoder, v []byte, x *ElicitationPr
 	case "string":
 		x.String = new(StringPropertySchema)
 		d.Skip("type")
-		return decodeStringPropertySchema(d, v, x.String)
+		return decodeStringPropertySchema(d, x.String)
 	case "number":
 		x.Number = new(NumberPropertySchema)
 		d.Skip("type")
-		return decodeNumberPropertySchema(d, v, x.Number)
+		return decodeNumberPropertySchema(d, x.Number)
 	case "integer":
 		x.Integer = new(IntegerPropertySchema)
 		d.Skip("type")
-		return decodeIntegerPropertySchema(d, v, x.Integer)
+		return decodeIntegerPropertySchema(d, x.Integer)
 	case "boolean":
 		x.Boolean = new(BooleanPropertySchema)
 		d.Skip("type")
-		return decodeBooleanPropertySchema(d, v, x.Boolean)
+		return decodeBooleanPropertySchema(d, x.Boolean)
 	case "array":
 		x.Array = new(MultiSelectPropertySchema)
 		d.Skip("type")
-		return decodeMultiSelectPropertySchema(d, v, x.Array)
+		return decodeMultiSelectPropertySchema(d, x.Array)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeStringFormat(d *wire.Decoder, v []byte, x *StringFormat) error {
-	return wire.DecodeEnum(d, v, x, false, StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime)
+func decodeStringFormat(d *wire.Decoder, x *StringFormat) error {
+	return wire.DecodeEnum(d, x, false, StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime)
 }
 
-func decodeMultiSelectItems(d *wire.Decoder, v []byte, x *MultiSelectItems) error {
+func decodeMultiSelectItems(d *wire.Decoder, x *MultiSelectItems) error {
 	*x = MultiSelectItems{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -141,18 +141,18 @@ func decodeMultiSelectItems(d *wire.Decoder, v []byte, x *MultiSelectItems) erro
 	case "string":
 		x.String = new(StringMultiSelectItems)
 		d.Skip("type")
-		return decodeStringMultiSelectItems(d, v, x.String)
+		return decodeStringMultiSelectItems(d, x.String)
 	}
 	if kind != nil {
-		return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+		return d.UnknownVariant(&x.Raw, true, "type", kind)
 	}
 	x.Titled = new(TitledMultiSelectItems)
-	return decodeTitledMultiSelectItems(d, v, x.Titled)
+	return decodeTitledMultiSelectItems(d, x.Titled)
 }
 
-func decodeAuthMethod(d *wire.Decoder, v []byte, x *AuthMethod) error {
+func decodeAuthMethod(d *wire.Decoder, x *AuthMethod) error {
 	*x = AuthMethod{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -160,49 +160,56 @@ func decodeAuthMethod(d *wire.Decoder, v []byte, x *AuthMethod) error {
 	case "terminal":
 		x.Terminal = new(AuthMethodTerminal)
 		d.Skip("type")
-		return decodeAuthMethodTerminal(d, v, x.Terminal)
+		return decodeAuthMethodTerminal(d, x.Terminal)
 	}
+	start := d.Start()
 	x.Agent = new(AuthMethodAgent)
-	err = decodeAuthMethodAgent(d, v, x.Agent)
+	err = decodeAuthMethodAgent(d, x.Agent)
 	if err == nil || kind == nil || d.Strict || string(kind) == "agent" {
 		return err
 	}
 	x.Agent = nil
-	return d.UnknownVariant(v, &x.Raw, false, "type", kind)
+	d.Rewind(start)
+	return d.UnknownVariant(&x.Raw, false, "type", kind)
 }
 
-func decodeLLMProtocol(d *wire.Decoder, v []byte, x *LLMProtocol) error {
-	return wire.DecodeEnum(d, v, x, true, LLMProtocolAnthropic, LLMProtocolOpenai, LLMProtocolAzure, LLMProtocolVertex, LLMProtocolBedrock)
+func decodeLLMProtocol(d *wire.Decoder, x *LLMProtocol) error {
+	return wire.DecodeEnum(d, x, true, LLMProtocolAnthropic, LLMProtocolOpenai, LLMProtocolAzure, LLMProtocolVertex, LLMProtocolBedrock)
 }
 
-func decodeAuthState(d *wire.Decoder, v []byte, x *AuthState) error {
-	return wire.DecodeEnum(d, v, x, true, AuthStateAuthenticated, AuthStateUnauthenticated, AuthStateNotRequired, AuthStateUnknown)
+func decodeAuthState(d *wire.Decoder, x *AuthState) error {
+	return wire.DecodeEnum(d, x, true, AuthStateAuthenticated, AuthStateUnauthenticated, AuthStateNotRequired, AuthStateUnknown)
 }
 
-func decodeSessionConfigOptionCategory(d *wire.Decoder, v []byte, x *SessionConfigOptionCategory) error {
-	return wire.DecodeEnum(d, v, x, true, SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel)
+func decodeSessionConfigOptionCategory(d *wire.Decoder, x *SessionConfigOptionCategory) error {
+	return wire.DecodeEnum(d, x, true, SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel)
 }
 
-func decodeSessionConfigSelectOptions(d *wire.Decoder, v []byte, x *SessionConfigSelectOptions) error {
+func decodeSessionConfigSelectOptions(d *wire.Decoder, x *SessionConfigSelectOptions) error {
 	*x = SessionConfigSelectOptions{}
-	err := wire.DecodeSlice(d, v, &x.Ungrouped, decodeSessionConfigSelectOption, 0)
-	if err != nil && wire.DecodeSlice(d, v, &x.Grouped, decodeSessionConfigSelectGroup, 0) == nil {
+	start := d.Start()
+	err := wire.DecodeSlice(d, &x.Ungrouped, decodeSessionConfigSelectOption, 0)
+	if err == nil {
+		return nil
+	}
+	d.Rewind(start)
+	if wire.DecodeSlice(d, &x.Grouped, decodeSessionConfigSelectGroup, 0) == nil {
 		return nil
 	}
 	return err
 }
 
-func decodeSessionStatus(d *wire.Decoder, v []byte, x *SessionStatus) error {
-	return wire.DecodeEnum(d, v, x, true, SessionStatusOpen, SessionStatusSaved)
+func decodeSessionStatus(d *wire.Decoder, x *SessionStatus) error {
+	return wire.DecodeEnum(d, x, true, SessionStatusOpen, SessionStatusSaved)
 }
 
-func decodeStopReason(d *wire.Decoder, v []byte, x *StopReason) error {
-	return wire.DecodeEnum(d, v, x, false, StopReasonEndTurn, StopReasonMaxTokens, StopReasonMaxTurnRequests, StopReasonRefusal, StopReasonCancelled)
+func decodeStopReason(d *wire.Decoder, x *StopReason) error {
+	return wire.DecodeEnum(d, x, false, StopReasonEndTurn, StopReasonMaxTokens, StopReasonMaxTurnRequests, StopReasonRefusal, StopReasonCancelled)
 }
 
-func decodeSessionUpdate(d *wire.Decoder, v []byte, x *SessionUpdate) error {
+func decodeSessionUpdate(d *wire.Decoder, x *SessionUpdate) error {
 	*x = SessionUpdate{}
-	kind, err := d.Tag(v, "sessionUpdate")
+	kind, err := d.Tag("sessionUpdate")
 	if err != nil {
 		return err
 	}
@@ -210,94 +217,94 @@ func decodeSessionUpdate(d *wire.Decoder, v []byte, x *SessionUpdate) error {
 	case "user_message_chunk":
 		x.UserMessageChunk = new(ContentChunk)
 		d.Skip("sessionUpdate")
-		return decodeContentChunk(d, v, x.UserMessageChunk)
+		return decodeContentChunk(d, x.UserMessageChunk)
 	case "agent_message_chunk":
 		x.AgentMessageChunk = new(ContentChunk)
 		d.Skip("sessionUpdate")
-		return decodeContentChunk(d, v, x.AgentMessageChunk)
+		return decodeContentChunk(d, x.AgentMessageChunk)
 	case "agent_thought_chunk":
 		x.AgentThoughtChunk = new(ContentChunk)
 		d.Skip("sessionUpdate")
-		return decodeContentChunk(d, v, x.AgentThoughtChunk)
+		return decodeContentChunk(d, x.AgentThoughtChunk)
 	case "tool_call":
 		x.ToolCall = new(ToolCall)
 		d.Skip("sessionUpdate")
-		return decodeToolCall(d, v, x.ToolCall)
+		return decodeToolCall(d, x.ToolCall)
 	case "tool_call_update":
 		x.ToolCallUpdate = new(ToolCallUpdate)
 		d.Skip("sessionUpdate")
-		return decodeToolCallUpdate(d, v, x.ToolCallUpdate)
+		return decodeToolCallUpdate(d, x.ToolCallUpdate)
 	case "plan":
 		x.Plan = new(Plan)
 		d.Skip("sessionUpdate")
-		return decodePlan(d, v, x.Plan)
+		return decodePlan(d, x.Plan)
 	case "plan_update":
 		x.PlanUpdate = new(PlanUpdate)
 		d.Skip("sessionUpdate")
-		return decodePlanUpdate(d, v, x.PlanUpdate)
+		return decodePlanUpdate(d, x.PlanUpdate)
 	case "plan_removed":
 		x.PlanRemoved = new(PlanRemoved)
 		d.Skip("sessionUpdate")
-		return decodePlanRemoved(d, v, x.PlanRemoved)
+		return decodePlanRemoved(d, x.PlanRemoved)
 	case "available_commands_update":
 		x.AvailableCommandsUpdate = new(AvailableCommandsUpdate)
 		d.Skip("sessionUpdate")
-		return decodeAvailableCommandsUpdate(d, v, x.AvailableCommandsUpdate)
+		return decodeAvailableCommandsUpdate(d, x.AvailableCommandsUpdate)
 	case "current_mode_update":
 		x.CurrentModeUpdate = new(CurrentModeUpdate)
 		d.Skip("sessionUpdate")
-		return decodeCurrentModeUpdate(d, v, x.CurrentModeUpdate)
+		return decodeCurrentModeUpdate(d, x.CurrentModeUpdate)
 	case "config_option_update":
 		x.ConfigOptionUpdate = new(ConfigOptionUpdate)
 		d.Skip("sessionUpdate")
-		return decodeConfigOptionUpdate(d, v, x.ConfigOptionUpdate)
+		return decodeConfigOptionUpdate(d, x.ConfigOptionUpdate)
 	case "session_info_update":
 		x.SessionInfoUpdate = new(SessionInfoUpdate)
 		d.Skip("sessionUpdate")
-		return decodeSessionInfoUpdate(d, v, x.SessionInfoUpdate)
+		return decodeSessionInfoUpdate(d, x.SessionInfoUpdate)
 	case "usage_update":
 		x.UsageUpdate = new(UsageUpdate)
 		d.Skip("sessionUpdate")
-		return decodeUsageUpdate(d, v, x.UsageUpdate)
+		return decodeUsageUpdate(d, x.UsageUpdate)
 	case "notice":
 		x.Notice = new(Notice)
 		d.Skip("sessionUpdate")
-		return decodeNotice(d, v, x.Notice)
+		return decodeNotice(d, x.Notice)
 	case "compaction_update":
 		x.CompactionUpdate = new(CompactionUpdate)
 		d.Skip("sessionUpdate")
-		return decodeCompactionUpdate(d, v, x.CompactionUpdate)
+		return decodeCompactionUpdate(d, x.CompactionUpdate)
 	case "compaction_summary_chunk":
 		x.CompactionSummaryChunk = new(CompactionSummaryChunk)
 		d.Skip("sessionUpdate")
-		return decodeCompactionSummaryChunk(d, v, x.CompactionSummaryChunk)
+		return decodeCompactionSummaryChunk(d, x.CompactionSummaryChunk)
 	case "subagent_update":
 		x.SubagentUpdate = new(SubagentUpdate)
 		d.Skip("sessionUpdate")
-		return decodeSubagentUpdate(d, v, x.SubagentUpdate)
+		return decodeSubagentUpdate(d, x.SubagentUpdate)
 	case "session_message":
 		x.SessionMessage = new(SessionMessage)
 		d.Skip("sessionUpdate")
-		return decodeSessionMessage(d, v, x.SessionMessage)
+		return decodeSessionMessage(d, x.SessionMessage)
 	case "session_message_chunk":
 		x.SessionMessageChunk = new(SessionMessageChunk)
 		d.Skip("sessionUpdate")
-		return decodeSessionMessageChunk(d, v, x.SessionMessageChunk)
+		return decodeSessionMessageChunk(d, x.SessionMessageChunk)
 	}
-	return d.UnknownVariant(v, &x.Raw, false, "sessionUpdate", kind)
+	return d.UnknownVariant(&x.Raw, false, "sessionUpdate", kind)
 }
 
-func decodePlanEntryPriority(d *wire.Decoder, v []byte, x *PlanEntryPriority) error {
-	return wire.DecodeEnum(d, v, x, false, PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow)
+func decodePlanEntryPriority(d *wire.Decoder, x *PlanEntryPriority) error {
+	return wire.DecodeEnum(d, x, false, PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow)
 }
 
-func decodePlanEntryStatus(d *wire.Decoder, v []byte, x *PlanEntryStatus) error {
-	return wire.DecodeEnum(d, v, x, false, PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted)
+func decodePlanEntryStatus(d *wire.Decoder, x *PlanEntryStatus) error {
+	return wire.DecodeEnum(d, x, false, PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted)
 }
 
-func decodePlanUpdateContent(d *wire.Decoder, v []byte, x *PlanUpdateContent) error {
+func decodePlanUpdateContent(d *wire.Decoder, x *PlanUpdateContent) error {
 	*x = PlanUpdateContent{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -305,39 +312,39 @@ func decodePlanUpdateContent(d *wire.Decoder, v []byte, x *PlanUpdateContent) er
 	case "items":
 		x.Items = new(PlanItems)
 		d.Skip("type")
-		return decodePlanItems(d, v, x.Items)
+		return decodePlanItems(d, x.Items)
 	case "file":
 		x.File = new(PlanFile)
 		d.Skip("type")
-		return decodePlanFile(d, v, x.File)
+		return decodePlanFile(d, x.File)
 	case "markdown":
 		x.Markdown = new(PlanMarkdown)
 		d.Skip("type")
-		return decodePlanMarkdown(d, v, x.Markdown)
+		return decodePlanMarkdown(d, x.Markdown)
 	}
-	return d.UnknownVariant(v, &x.Raw, false, "type", kind)
+	return d.UnknownVariant(&x.Raw, false, "type", kind)
 }
 
-func decodeAvailableCommandInput(d *wire.Decoder, v []byte, x *AvailableCommandInput) error {
+func decodeAvailableCommandInput(d *wire.Decoder, x *AvailableCommandInput) error {
 	*x = AvailableCommandInput{}
 	switch {
 	default:
 		x.Unstructured = new(UnstructuredCommandInput)
-		return decodeUnstructuredCommandInput(d, v, x.Unstructured)
+		return decodeUnstructuredCommandInput(d, x.Unstructured)
 	}
 }
 
-func decodeNoticeSeverity(d *wire.Decoder, v []byte, x *NoticeSeverity) error {
-	return wire.DecodeEnum(d, v, x, true, NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError)
+func decodeNoticeSeverity(d *wire.Decoder, x *NoticeSeverity) error {
+	return wire.DecodeEnum(d, x, true, NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError)
 }
 
-func decodeCompactionStatus(d *wire.Decoder, v []byte, x *CompactionStatus) error {
-	return wire.DecodeEnum(d, v, x, true, CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled)
+func decodeCompactionStatus(d *wire.Decoder, x *CompactionStatus) error {
+	return wire.DecodeEnum(d, x, true, CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled)
 }
 
-func decodeStateUpdate(d *wire.Decoder, v []byte, x *StateUpdate) error {
+func decodeStateUpdate(d *wire.Decoder, x *StateUpdate) error {
 	*x = StateUpdate{}
-	kind, err := d.Tag(v, "state")
+	kind, err := d.Tag("state")
 	if err != nil {
 		return err
 	}
@@ -345,26 +352,26 @@ func decodeStateUpdate(d *wire.Decoder, v []byte, x *StateUpdate) error {
 	case "running":
 		x.Running = new(RunningStateUpdate)
 		d.Skip("state")
-		return decodeRunningStateUpdate(d, v, x.Running)
+		return decodeRunningStateUpdate(d, x.Running)
 	case "idle":
 		x.Idle = new(IdleStateUpdate)
 		d.Skip("state")
-		return decodeIdleStateUpdate(d, v, x.Idle)
+		return decodeIdleStateUpdate(d, x.Idle)
 	case "requires_action":
 		x.RequiresAction = new(RequiresActionStateUpdate)
 		d.Skip("state")
-		return decodeRequiresActionStateUpdate(d, v, x.RequiresAction)
+		return decodeRequiresActionStateUpdate(d, x.RequiresAction)
 	case "unknown":
 		x.Unknown = new(UnknownStateUpdate)
 		d.Skip("state")
-		return decodeUnknownStateUpdate(d, v, x.Unknown)
+		return decodeUnknownStateUpdate(d, x.Unknown)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "state", kind)
+	return d.UnknownVariant(&x.Raw, true, "state", kind)
 }
 
-func decodeMCPServer(d *wire.Decoder, v []byte, x *MCPServer) error {
+func decodeMCPServer(d *wire.Decoder, x *MCPServer) error {
 	*x = MCPServer{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -372,36 +379,38 @@ func decodeMCPServer(d *wire.Decoder, v []byte, x *MCPServer) error {
 	case "http":
 		x.HTTP = new(MCPServerHTTP)
 		d.Skip("type")
-		return decodeMCPServerHTTP(d, v, x.HTTP)
+		return decodeMCPServerHTTP(d, x.HTTP)
 	case "sse":
 		x.SSE = new(MCPServerSSE)
 		d.Skip("type")
-		return decodeMCPServerSSE(d, v, x.SSE)
+		return decodeMCPServerSSE(d, x.SSE)
 	case "acp":
 		x.ACP = new(MCPServerACP)
 		d.Skip("type")
-		return decodeMCPServerACP(d, v, x.ACP)
+		return decodeMCPServerACP(d, x.ACP)
 	}
+	start := d.Start()
 	x.Stdio = new(MCPServerStdio)
-	err = decodeMCPServerStdio(d, v, x.Stdio)
+	err = decodeMCPServerStdio(d, x.Stdio)
 	if err == nil || kind == nil || d.Strict || string(kind) == "stdio" {
 		return err
 	}
 	x.Stdio = nil
-	return d.UnknownVariant(v, &x.Raw, false, "type", kind)
+	d.Rewind(start)
+	return d.UnknownVariant(&x.Raw, false, "type", kind)
 }
 
-func decodeSystemPromptMode(d *wire.Decoder, v []byte, x *SystemPromptMode) error {
-	return wire.DecodeEnum(d, v, x, true, SystemPromptModeAppend, SystemPromptModeOverride)
+func decodeSystemPromptMode(d *wire.Decoder, x *SystemPromptMode) error {
+	return wire.DecodeEnum(d, x, true, SystemPromptModeAppend, SystemPromptModeOverride)
 }
 
-func decodeSessionArchiveFilter(d *wire.Decoder, v []byte, x *SessionArchiveFilter) error {
-	return wire.DecodeEnum(d, v, x, true, SessionArchiveFilterExclude, SessionArchiveFilterInclude, SessionArchiveFilterOnly)
+func decodeSessionArchiveFilter(d *wire.Decoder, x *SessionArchiveFilter) error {
+	return wire.DecodeEnum(d, x, true, SessionArchiveFilterExclude, SessionArchiveFilterInclude, SessionArchiveFilterOnly)
 }
 
-func decodeRequestPermissionOutcome(d *wire.Decoder, v []byte, x *RequestPermissionOutcome) error {
+func decodeRequestPermissionOutcome(d *wire.Decoder, x *RequestPermissionOutcome) error {
 	*x = RequestPermissionOutcome{}
-	kind, err := d.Tag(v, "outcome")
+	kind, err := d.Tag("outcome")
 	if err != nil {
 		return err
 	}
@@ -409,39 +418,39 @@ func decodeRequestPermissionOutcome(d *wire.Decoder, v []byte, x *RequestPermiss
 	case "cancelled":
 		x.Cancelled = new(RequestPermissionOutcomeCancelled)
 		d.Skip("outcome")
-		return decodeRequestPermissionOutcomeCancelled(d, v, x.Cancelled)
+		return decodeRequestPermissionOutcomeCancelled(d, x.Cancelled)
 	case "selected":
 		x.Selected = new(SelectedPermissionOutcome)
 		d.Skip("outcome")
-		return decodeSelectedPermissionOutcome(d, v, x.Selected)
+		return decodeSelectedPermissionOutcome(d, x.Selected)
 	}
-	return d.UnknownVariant(v, &x.Raw, false, "outcome", kind)
+	return d.UnknownVariant(&x.Raw, false, "outcome", kind)
 }
 
-func decodeElicitationContentValue(d *wire.Decoder, v []byte, x *ElicitationContentValue) error {
-	return wire.DecodeKinds(d, v, x, "\"i0t[")
+func decodeElicitationContentValue(d *wire.Decoder, x *ElicitationContentValue) error {
+	return wire.DecodeKinds(d, x, "\"i0t[")
 }
 
-func decodeMessageMCPResponse(d *wire.Decoder, v []byte, x *MessageMCPResponse) error {
+func decodeMessageMCPResponse(d *wire.Decoder, x *MessageMCPResponse) error {
 	*x = MessageMCPResponse{}
 	switch {
-	case !wire.Has(v, "result") && wire.Has(v, "error"):
+	case !d.Has("result") && d.Has("error"):
 		x.Error = new(MessageMCPResponseError)
-		return decodeMessageMCPResponseError(d, v, x.Error)
+		return decodeMessageMCPResponseError(d, x.Error)
 	default:
 		x.Result = new(MessageMCPResponseResult)
-		return decodeMessageMCPResponseResult(d, v, x.Result)
+		return decodeMessageMCPResponseResult(d, x.Result)
 	}
 }
 
-func decodeElicitationMode(d *wire.Decoder, v []byte, x *ElicitationMode) error {
-	return wire.DecodeEnum(d, v, x, true, ElicitationModeForm, ElicitationModeURL)
+func decodeElicitationMode(d *wire.Decoder, x *ElicitationMode) error {
+	return wire.DecodeEnum(d, x, true, ElicitationModeForm, ElicitationModeURL)
 }
 
-func decodeIdleStopReason(d *wire.Decoder, v []byte, x *IdleStopReason) error {
-	return wire.DecodeEnum(d, v, x, true, IdleStopReasonEndTurn, IdleStopReasonMaxTokens, IdleStopReasonMaxTurnRequests, IdleStopReasonRefusal, IdleStopReasonCancelled, IdleStopReasonError)
+func decodeIdleStopReason(d *wire.Decoder, x *IdleStopReason) error {
+	return wire.DecodeEnum(d, x, true, IdleStopReasonEndTurn, IdleStopReasonMaxTokens, IdleStopReasonMaxTurnRequests, IdleStopReasonRefusal, IdleStopReasonCancelled, IdleStopReasonError)
 }
 
-func decodeElicitationAction(d *wire.Decoder, v []byte, x *ElicitationAction) error {
-	return wire.DecodeEnum(d, v, x, true, ElicitationActionAccept, ElicitationActionDecline, ElicitationActionCancel)
+func decodeElicitationAction(d *wire.Decoder, x *ElicitationAction) error {
+	return wire.DecodeEnum(d, x, true, ElicitationActionAccept, ElicitationActionDecline, ElicitationActionCancel)
 }

@@ -6,68 +6,70 @@ import (
 	"github.com/grapnel-ai/grapnel/acp/internal/wire"
 )
 
-func decodeToolCallUpdate(d *wire.Decoder, v []byte, x *ToolCallUpdate) error {
+func decodeToolCallUpdate(d *wire.Decoder, x *ToolCallUpdate) error {
 	*x = ToolCallUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "toolCallId":
-			err = wire.DecodeString(d, o.Value, &x.ToolCallID)
+			err = wire.DecodeString(d, &x.ToolCallID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.OrZero(&x.Name, wire.DecodeOpt(d, o.Value, &x.Name, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Name, wire.DecodeOpt(d, &x.Name, wire.DecodeString))
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodeOpt(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodeOpt(d, &x.Title, wire.DecodeString))
 		case "kind":
-			err = wire.OrZero(&x.Kind, wire.DecodeOpt(d, o.Value, &x.Kind, decodeToolKind))
+			err = wire.OrZero(&o, &x.Kind, wire.DecodeOpt(d, &x.Kind, decodeToolKind))
 		case "status":
-			err = wire.OrZero(&x.Status, wire.DecodeOpt(d, o.Value, &x.Status, decodeToolCallStatus))
+			err = wire.OrZero(&o, &x.Status, wire.DecodeOpt(d, &x.Status, decodeToolCallStatus))
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeOpt(d, o.Value, &x.Content, wire.SliceOf[ToolCallContent](decodeToolCallContent, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeOpt(d, &x.Content, wire.SliceOf[ToolCallContent](decodeToolCallContent, wire.NullIsEmpty|wire.DropBad)))
 		case "locations":
-			err = wire.OrZero(&x.Locations, wire.DecodeOpt(d, o.Value, &x.Locations, wire.SliceOf[ToolCallLocation](decodeToolCallLocation, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Locations, wire.DecodeOpt(d, &x.Locations, wire.SliceOf[ToolCallLocation](decodeToolCallLocation, wire.NullIsEmpty|wire.DropBad)))
 		case "rawInput":
-			err = wire.OrZero(&x.RawInput, wire.DecodeAny(d, o.Value, &x.RawInput))
+			err = wire.OrZero(&o, &x.RawInput, wire.DecodeAny(d, &x.RawInput))
 		case "rawOutput":
-			err = wire.OrZero(&x.RawOutput, wire.DecodeAny(d, o.Value, &x.RawOutput))
+			err = wire.OrZero(&o, &x.RawOutput, wire.DecodeAny(d, &x.RawOutput))
 		case "capabilities":
-			err = wire.OrZero(&x.Capabilities, wire.DecodeOpt(d, o.Value, &x.Capabilities, decodeToolCallCapabilities))
+			err = wire.OrZero(&o, &x.Capabilities, wire.DecodeOpt(d, &x.Capabilities, decodeToolCallCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "toolCallId")
+		if err := d.Missing(seen, 0, "toolCallId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAnnotations(d *wire.Decoder, v []byte, x *Annotations) error {
+func decodeAnnotations(d *wire.Decoder, x *Annotations) error {
 	*x = Annotations{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "audience":
-			err = wire.OrZero(&x.Audience, wire.DecodeSlice(d, o.Value, &x.Audience, decodeRole, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Audience, wire.DecodeSlice(d, &x.Audience, decodeRole, wire.NullIsEmpty|wire.DropBad))
 		case "lastModified":
-			err = wire.OrZero(&x.LastModified, wire.DecodePtr(d, o.Value, &x.LastModified, wire.DecodeString))
+			err = wire.OrZero(&o, &x.LastModified, wire.DecodePtr(d, &x.LastModified, wire.DecodeString))
 		case "priority":
-			err = wire.OrZero(&x.Priority, wire.DecodePtr(d, o.Value, &x.Priority, wire.DecodeFraction))
+			err = wire.OrZero(&o, &x.Priority, wire.DecodePtr(d, &x.Priority, wire.DecodeFraction))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -77,349 +79,347 @@ func decodeAnnotations(d *wire.Decoder, v []byte, x *Annotations) error {
 	return err
 }
 
-func decodeTextContent(d *wire.Decoder, v []byte, x *TextContent) error {
+func decodeTextContent(d *wire.Decoder, x *TextContent) error {
 	*x = TextContent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "text":
-			err = wire.DecodeString(d, o.Value, &x.Text)
+			err = wire.DecodeString(d, &x.Text)
 			seen |= 1 << 0
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "text")
+		if err := d.Missing(seen, 0, "text"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeImageContent(d *wire.Decoder, v []byte, x *ImageContent) error {
+func decodeImageContent(d *wire.Decoder, x *ImageContent) error {
 	*x = ImageContent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "data":
-			err = wire.DecodeString(d, o.Value, &x.Data)
+			err = wire.DecodeString(d, &x.Data)
 			seen |= 1 << 0
 		case "mimeType":
-			err = wire.DecodeString(d, o.Value, &x.MIMEType)
+			err = wire.DecodeString(d, &x.MIMEType)
 			seen |= 1 << 1
 		case "uri":
-			err = wire.OrZero(&x.URI, wire.DecodePtr(d, o.Value, &x.URI, wire.DecodeString))
+			err = wire.OrZero(&o, &x.URI, wire.DecodePtr(d, &x.URI, wire.DecodeString))
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "data", "mimeType")
+		if err := d.Missing(seen, 0, "data", "mimeType"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAudioContent(d *wire.Decoder, v []byte, x *AudioContent) error {
+func decodeAudioContent(d *wire.Decoder, x *AudioContent) error {
 	*x = AudioContent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "data":
-			err = wire.DecodeString(d, o.Value, &x.Data)
+			err = wire.DecodeString(d, &x.Data)
 			seen |= 1 << 0
 		case "mimeType":
-			err = wire.DecodeString(d, o.Value, &x.MIMEType)
+			err = wire.DecodeString(d, &x.MIMEType)
 			seen |= 1 << 1
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "data", "mimeType")
+		if err := d.Missing(seen, 0, "data", "mimeType"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeIcon(d *wire.Decoder, v []byte, x *Icon) error {
+func decodeIcon(d *wire.Decoder, x *Icon) error {
 	*x = Icon{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "src":
-			err = wire.DecodeString(d, o.Value, &x.Src)
+			err = wire.DecodeString(d, &x.Src)
 			seen |= 1 << 0
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		case "sizes":
-			err = wire.OrZero(&x.Sizes, wire.DecodeSlice(d, o.Value, &x.Sizes, wire.DecodeString, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Sizes, wire.DecodeSlice(d, &x.Sizes, wire.DecodeString, wire.NullIsEmpty|wire.DropBad))
 		case "theme":
-			err = wire.OrZero(&x.Theme, wire.DecodePtr(d, o.Value, &x.Theme, decodeIconTheme))
+			err = wire.OrZero(&o, &x.Theme, wire.DecodePtr(d, &x.Theme, decodeIconTheme))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "src")
+		if err := d.Missing(seen, 0, "src"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeResourceLink(d *wire.Decoder, v []byte, x *ResourceLink) error {
+func decodeResourceLink(d *wire.Decoder, x *ResourceLink) error {
 	*x = ResourceLink{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "icons":
-			err = wire.OrZero(&x.Icons, wire.DecodeSlice(d, o.Value, &x.Icons, decodeIcon, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Icons, wire.DecodeSlice(d, &x.Icons, decodeIcon, wire.NullIsEmpty|wire.DropBad))
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		case "size":
-			err = wire.OrZero(&x.Size, wire.DecodePtr(d, o.Value, &x.Size, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.Size, wire.DecodePtr(d, &x.Size, wire.DecodeInt))
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "uri")
+		if err := d.Missing(seen, 0, "name", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTextResourceContents(d *wire.Decoder, v []byte, x *TextResourceContents) error {
+func decodeTextResourceContents(d *wire.Decoder, x *TextResourceContents) error {
 	*x = TextResourceContents{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "text":
-			err = wire.DecodeString(d, o.Value, &x.Text)
+			err = wire.DecodeString(d, &x.Text)
 			seen |= 1 << 0
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "text", "uri")
+		if err := d.Missing(seen, 0, "text", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeBlobResourceContents(d *wire.Decoder, v []byte, x *BlobResourceContents) error {
+func decodeBlobResourceContents(d *wire.Decoder, x *BlobResourceContents) error {
 	*x = BlobResourceContents{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "blob":
-			err = wire.DecodeString(d, o.Value, &x.Blob)
+			err = wire.DecodeString(d, &x.Blob)
 			seen |= 1 << 0
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "blob", "uri")
+		if err := d.Missing(seen, 0, "blob", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeEmbeddedResource(d *wire.Decoder, v []byte, x *EmbeddedResource) error {
+func decodeEmbeddedResource(d *wire.Decoder, x *EmbeddedResource) error {
 	*x = EmbeddedResource{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "resource":
-			err = decodeEmbeddedResourceResource(d, o.Value, &x.Resource)
+			err = decodeEmbeddedResourceResource(d, &x.Resource)
 			seen |= 1 << 0
 		case "annotations":
-			err = wire.OrZero(&x.Annotations, wire.DecodePtr(d, o.Value, &x.Annotations, decodeAnnotations))
+			err = wire.OrZero(&o, &x.Annotations, wire.DecodePtr(d, &x.Annotations, decodeAnnotations))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "resource")
+		if err := d.Missing(seen, 0, "resource"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeContent(d *wire.Decoder, v []byte, x *Content) error {
+func decodeContent(d *wire.Decoder, x *Content) error {
 	*x = Content{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "content")
+		if err := d.Missing(seen, 0, "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeDiffChange(d *wire.Decoder, v []byte, x *DiffChange) error {
+func decodeDiffChange(d *wire.Decoder, x *DiffChange) error {
 	*x = DiffChange{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	if err := needDiffChange(d); err != nil {
+		return err
+	}
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "operation":
-			err = decodeDiffOperation(d, o.Value, &x.Operation)
+			err = decodeDiffOperation(d, &x.Operation)
 			seen |= 1 << 0
 		case "fileType":
-			err = wire.OrZero(&x.FileType, wire.DecodePtr(d, o.Value, &x.FileType, decodeDiffFileType))
+			err = wire.OrZero(&o, &x.FileType, wire.DecodePtr(d, &x.FileType, decodeDiffFileType))
 		case "mimeType":
-			err = wire.OrZero(&x.MIMEType, wire.DecodePtr(d, o.Value, &x.MIMEType, wire.DecodeString))
+			err = wire.OrZero(&o, &x.MIMEType, wire.DecodePtr(d, &x.MIMEType, wire.DecodeString))
 		case "path":
-			err = wire.DecodeString(d, o.Value, &x.Path)
+			err = wire.DecodeString(d, &x.Path)
 		case "oldPath":
-			err = wire.DecodeString(d, o.Value, &x.OldPath)
+			err = wire.DecodeString(d, &x.OldPath)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "operation")
-	}
-	if x.Operation == "add" {
-		if err := wire.NeedAll(v, "path"); err != nil {
-			return err
-		}
-	}
-	if x.Operation == "delete" {
-		if err := wire.NeedAll(v, "path"); err != nil {
-			return err
-		}
-	}
-	if x.Operation == "modify" {
-		if err := wire.NeedAll(v, "path"); err != nil {
-			return err
-		}
-	}
-	if x.Operation == "move" {
-		if err := wire.NeedAll(v, "oldPath", "path"); err != nil {
-			return err
-		}
-	}
-	if x.Operation == "copy" {
-		if err := wire.NeedAll(v, "oldPath", "path"); err != nil {
+		if err := d.Missing(seen, 0, "operation"); err != nil {
 			return err
 		}
 	}
@@ -427,134 +427,172 @@ func decodeDiffChange(d *wire.Decoder, v []byte, x *DiffChange) error {
 	return err
 }
 
-func decodeDiffPatch(d *wire.Decoder, v []byte, x *DiffPatch) error {
-	*x = DiffPatch{}
-	o, err := d.Object(v)
+func needDiffChange(d *wire.Decoder) error {
+	tag, err := d.Tag("operation")
 	if err != nil {
+		return err
+	}
+	switch string(tag) {
+	case "add":
+		if err := d.NeedAll("path"); err != nil {
+			return err
+		}
+	case "delete":
+		if err := d.NeedAll("path"); err != nil {
+			return err
+		}
+	case "modify":
+		if err := d.NeedAll("path"); err != nil {
+			return err
+		}
+	case "move":
+		if err := d.NeedAll("oldPath", "path"); err != nil {
+			return err
+		}
+	case "copy":
+		if err := d.NeedAll("oldPath", "path"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeDiffPatch(d *wire.Decoder, x *DiffPatch) error {
+	*x = DiffPatch{}
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "format":
-			err = decodeDiffPatchFormat(d, o.Value, &x.Format)
+			err = decodeDiffPatchFormat(d, &x.Format)
 			seen |= 1 << 0
 		case "text":
-			err = wire.DecodeString(d, o.Value, &x.Text)
+			err = wire.DecodeString(d, &x.Text)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "format", "text")
+		if err := d.Missing(seen, 0, "format", "text"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeDiff(d *wire.Decoder, v []byte, x *Diff) error {
+func decodeDiff(d *wire.Decoder, x *Diff) error {
 	*x = Diff{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "changes":
-			err = wire.DecodeSlice(d, o.Value, &x.Changes, decodeDiffChange, wire.DropBad)
+			err = wire.DecodeSlice(d, &x.Changes, decodeDiffChange, wire.DropBad)
 			seen |= 1 << 0
 		case "patch":
-			err = wire.OrZero(&x.Patch, wire.DecodePtr(d, o.Value, &x.Patch, decodeDiffPatch))
+			err = wire.OrZero(&o, &x.Patch, wire.DecodePtr(d, &x.Patch, decodeDiffPatch))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "changes")
+		if err := d.Missing(seen, 0, "changes"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminal(d *wire.Decoder, v []byte, x *Terminal) error {
+func decodeTerminal(d *wire.Decoder, x *Terminal) error {
 	*x = Terminal{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "terminalId")
+		if err := d.Missing(seen, 0, "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeToolCallLocation(d *wire.Decoder, v []byte, x *ToolCallLocation) error {
+func decodeToolCallLocation(d *wire.Decoder, x *ToolCallLocation) error {
 	*x = ToolCallLocation{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "path":
-			err = wire.DecodeString(d, o.Value, &x.Path)
+			err = wire.DecodeString(d, &x.Path)
 			seen |= 1 << 0
 		case "line":
-			err = wire.OrZero(&x.Line, wire.DecodePtr(d, o.Value, &x.Line, wire.DecodePositive))
+			err = wire.OrZero(&o, &x.Line, wire.DecodePtr(d, &x.Line, wire.DecodePositive))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "path")
+		if err := d.Missing(seen, 0, "path"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeToolCallCapabilities(d *wire.Decoder, v []byte, x *ToolCallCapabilities) error {
+func decodeToolCallCapabilities(d *wire.Decoder, x *ToolCallCapabilities) error {
 	*x = ToolCallCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "cancel":
-			err = wire.OrZero(&x.Cancel, wire.DecodePtr(d, o.Value, &x.Cancel, decodeToolCallCancelCapabilities))
+			err = wire.OrZero(&o, &x.Cancel, wire.DecodePtr(d, &x.Cancel, decodeToolCallCancelCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -564,201 +602,211 @@ func decodeToolCallCapabilities(d *wire.Decoder, v []byte, x *ToolCallCapabiliti
 	return err
 }
 
-func decodeToolCallCancelCapabilities(d *wire.Decoder, v []byte, x *ToolCallCancelCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeToolCallCancelCapabilities(d *wire.Decoder, x *ToolCallCancelCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeToolCallPermissionSubject(d *wire.Decoder, v []byte, x *ToolCallPermissionSubject) error {
+func decodeToolCallPermissionSubject(d *wire.Decoder, x *ToolCallPermissionSubject) error {
 	*x = ToolCallPermissionSubject{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "toolCall":
-			err = decodeToolCallUpdate(d, o.Value, &x.ToolCall)
+			err = decodeToolCallUpdate(d, &x.ToolCall)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "toolCall")
+		if err := d.Missing(seen, 0, "toolCall"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCommandPermissionSubject(d *wire.Decoder, v []byte, x *CommandPermissionSubject) error {
+func decodeCommandPermissionSubject(d *wire.Decoder, x *CommandPermissionSubject) error {
 	*x = CommandPermissionSubject{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "command":
-			err = wire.DecodeString(d, o.Value, &x.Command)
+			err = wire.DecodeString(d, &x.Command)
 			seen |= 1 << 0
 		case "cwd":
-			err = wire.DecodeString(d, o.Value, &x.Cwd)
+			err = wire.DecodeString(d, &x.Cwd)
 			seen |= 1 << 1
 		case "toolCallId":
-			err = wire.OrZero(&x.ToolCallID, wire.DecodePtr(d, o.Value, &x.ToolCallID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.ToolCallID, wire.DecodePtr(d, &x.ToolCallID, wire.DecodeString))
 		case "terminalId":
-			err = wire.OrZero(&x.TerminalID, wire.DecodePtr(d, o.Value, &x.TerminalID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.TerminalID, wire.DecodePtr(d, &x.TerminalID, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "command", "cwd")
+		if err := d.Missing(seen, 0, "command", "cwd"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePermissionOption(d *wire.Decoder, v []byte, x *PermissionOption) error {
+func decodePermissionOption(d *wire.Decoder, x *PermissionOption) error {
 	*x = PermissionOption{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "optionId":
-			err = wire.DecodeString(d, o.Value, &x.OptionID)
+			err = wire.DecodeString(d, &x.OptionID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "kind":
-			err = decodePermissionOptionKind(d, o.Value, &x.Kind)
+			err = decodePermissionOptionKind(d, &x.Kind)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "optionId", "name", "kind")
+		if err := d.Missing(seen, 0, "optionId", "name", "kind"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeElicitationSchema(d *wire.Decoder, v []byte, x *ElicitationSchema) error {
+func decodeElicitationSchema(d *wire.Decoder, x *ElicitationSchema) error {
 	*x = ElicitationSchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "type":
-			err = decodeElicitationSchemaType(d, o.Value, &x.Type)
+			err = decodeElicitationSchemaType(d, &x.Type)
 			seen |= 1 << 0
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "properties":
-			err = wire.DecodeMembers(d, o.Value, &x.Properties, decodeElicitationPropertySchema, 0)
+			err = wire.DecodeMembers(d, &x.Properties, decodeElicitationPropertySchema, 0)
 			seen |= 1 << 1
 		case "required":
-			err = wire.DecodeSlice(d, o.Value, &x.Required, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Required, wire.DecodeString, wire.NullIsEmpty)
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "type", "properties")
+		if err := d.Missing(seen, 0, "type", "properties"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeEnumOption(d *wire.Decoder, v []byte, x *EnumOption) error {
+func decodeEnumOption(d *wire.Decoder, x *EnumOption) error {
 	*x = EnumOption{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "const":
-			err = wire.DecodeString(d, o.Value, &x.Const)
+			err = wire.DecodeString(d, &x.Const)
 			seen |= 1 << 0
 		case "title":
-			err = wire.DecodeString(d, o.Value, &x.Title)
+			err = wire.DecodeString(d, &x.Title)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "const", "title")
+		if err := d.Missing(seen, 0, "const", "title"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeStringPropertySchema(d *wire.Decoder, v []byte, x *StringPropertySchema) error {
+func decodeStringPropertySchema(d *wire.Decoder, x *StringPropertySchema) error {
 	*x = StringPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minLength":
-			err = wire.DecodePtr(d, o.Value, &x.MinLength, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MinLength, wire.DecodeInt)
 		case "maxLength":
-			err = wire.DecodePtr(d, o.Value, &x.MaxLength, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MaxLength, wire.DecodeInt)
 		case "pattern":
-			err = wire.DecodePtr(d, o.Value, &x.Pattern, wire.DecodeString)
+			err = wire.DecodePtr(d, &x.Pattern, wire.DecodeString)
 		case "format":
-			err = wire.DecodePtr(d, o.Value, &x.Format, decodeStringFormat)
+			err = wire.DecodePtr(d, &x.Format, decodeStringFormat)
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeString))
 		case "enum":
-			err = wire.DecodeSlice(d, o.Value, &x.Enum, wire.DecodeString, wire.NullIsEmpty|wire.AtLeastOne)
+			err = wire.DecodeSlice(d, &x.Enum, wire.DecodeString, wire.NullIsEmpty|wire.AtLeastOne)
 		case "oneOf":
-			err = wire.DecodeSlice(d, o.Value, &x.OneOf, decodeEnumOption, wire.NullIsEmpty|wire.AtLeastOne)
+			err = wire.DecodeSlice(d, &x.OneOf, decodeEnumOption, wire.NullIsEmpty|wire.AtLeastOne)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -768,27 +816,27 @@ func decodeStringPropertySchema(d *wire.Decoder, v []byte, x *StringPropertySche
 	return err
 }
 
-func decodeNumberPropertySchema(d *wire.Decoder, v []byte, x *NumberPropertySchema) error {
+func decodeNumberPropertySchema(d *wire.Decoder, x *NumberPropertySchema) error {
 	*x = NumberPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minimum":
-			err = wire.DecodePtr(d, o.Value, &x.Minimum, wire.DecodeFloat)
+			err = wire.DecodePtr(d, &x.Minimum, wire.DecodeFloat)
 		case "maximum":
-			err = wire.DecodePtr(d, o.Value, &x.Maximum, wire.DecodeFloat)
+			err = wire.DecodePtr(d, &x.Maximum, wire.DecodeFloat)
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeFloat))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeFloat))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -798,27 +846,27 @@ func decodeNumberPropertySchema(d *wire.Decoder, v []byte, x *NumberPropertySche
 	return err
 }
 
-func decodeIntegerPropertySchema(d *wire.Decoder, v []byte, x *IntegerPropertySchema) error {
+func decodeIntegerPropertySchema(d *wire.Decoder, x *IntegerPropertySchema) error {
 	*x = IntegerPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minimum":
-			err = wire.DecodePtr(d, o.Value, &x.Minimum, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.Minimum, wire.DecodeInt)
 		case "maximum":
-			err = wire.DecodePtr(d, o.Value, &x.Maximum, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.Maximum, wire.DecodeInt)
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeInt))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -828,23 +876,23 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v []byte, x *IntegerPropertySc
 	return err
 }
 
-func decodeBooleanPropertySchema(d *wire.Decoder, v []byte, x *BooleanPropertySchema) error {
+func decodeBooleanPropertySchema(d *wire.Decoder, x *BooleanPropertySchema) error {
 	*x = BooleanPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodePtr(d, o.Value, &x.Default, wire.DecodeBool))
+			err = wire.OrZero(&o, &x.Default, wire.DecodePtr(d, &x.Default, wire.DecodeBool))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -854,146 +902,154 @@ func decodeBooleanPropertySchema(d *wire.Decoder, v []byte, x *BooleanPropertySc
 	return err
 }
 
-func decodeStringMultiSelectItems(d *wire.Decoder, v []byte, x *StringMultiSelectItems) error {
+func decodeStringMultiSelectItems(d *wire.Decoder, x *StringMultiSelectItems) error {
 	*x = StringMultiSelectItems{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "enum":
-			err = wire.DecodeSlice(d, o.Value, &x.Enum, wire.DecodeString, wire.AtLeastOne)
+			err = wire.DecodeSlice(d, &x.Enum, wire.DecodeString, wire.AtLeastOne)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "enum")
+		if err := d.Missing(seen, 0, "enum"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTitledMultiSelectItems(d *wire.Decoder, v []byte, x *TitledMultiSelectItems) error {
+func decodeTitledMultiSelectItems(d *wire.Decoder, x *TitledMultiSelectItems) error {
 	*x = TitledMultiSelectItems{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "anyOf":
-			err = wire.DecodeSlice(d, o.Value, &x.AnyOf, decodeEnumOption, wire.AtLeastOne)
+			err = wire.DecodeSlice(d, &x.AnyOf, decodeEnumOption, wire.AtLeastOne)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "anyOf")
+		if err := d.Missing(seen, 0, "anyOf"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMultiSelectPropertySchema(d *wire.Decoder, v []byte, x *MultiSelectPropertySchema) error {
+func decodeMultiSelectPropertySchema(d *wire.Decoder, x *MultiSelectPropertySchema) error {
 	*x = MultiSelectPropertySchema{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "minItems":
-			err = wire.DecodePtr(d, o.Value, &x.MinItems, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MinItems, wire.DecodeInt)
 		case "maxItems":
-			err = wire.DecodePtr(d, o.Value, &x.MaxItems, wire.DecodeInt)
+			err = wire.DecodePtr(d, &x.MaxItems, wire.DecodeInt)
 		case "items":
-			err = decodeMultiSelectItems(d, o.Value, &x.Items)
+			err = decodeMultiSelectItems(d, &x.Items)
 			seen |= 1 << 0
 		case "default":
-			err = wire.OrZero(&x.Default, wire.DecodeSlice(d, o.Value, &x.Default, wire.DecodeString, wire.NullIsEmpty|wire.DropBad))
+			err = wire.OrZero(&o, &x.Default, wire.DecodeSlice(d, &x.Default, wire.DecodeString, wire.NullIsEmpty|wire.DropBad))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "items")
+		if err := d.Missing(seen, 0, "items"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeImplementation(d *wire.Decoder, v []byte, x *Implementation) error {
+func decodeImplementation(d *wire.Decoder, x *Implementation) error {
 	*x = Implementation{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "version":
-			err = wire.DecodeString(d, o.Value, &x.Version)
+			err = wire.DecodeString(d, &x.Version)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "version")
+		if err := d.Missing(seen, 0, "name", "version"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAgentCapabilities(d *wire.Decoder, v []byte, x *AgentCapabilities) error {
+func decodeAgentCapabilities(d *wire.Decoder, x *AgentCapabilities) error {
 	*x = AgentCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "session":
-			err = wire.OrZero(&x.Session, wire.DecodePtr(d, o.Value, &x.Session, decodeSessionCapabilities))
+			err = wire.OrZero(&o, &x.Session, wire.DecodePtr(d, &x.Session, decodeSessionCapabilities))
 		case "auth":
-			err = wire.OrZero(&x.Auth, wire.DecodePtr(d, o.Value, &x.Auth, decodeAgentAuthCapabilities))
+			err = wire.OrZero(&o, &x.Auth, wire.DecodePtr(d, &x.Auth, decodeAgentAuthCapabilities))
 		case "providers":
-			err = wire.OrZero(&x.Providers, wire.DecodePtr(d, o.Value, &x.Providers, decodeProvidersCapabilities))
+			err = wire.OrZero(&o, &x.Providers, wire.DecodePtr(d, &x.Providers, decodeProvidersCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1003,35 +1059,35 @@ func decodeAgentCapabilities(d *wire.Decoder, v []byte, x *AgentCapabilities) er
 	return err
 }
 
-func decodeSessionCapabilities(d *wire.Decoder, v []byte, x *SessionCapabilities) error {
+func decodeSessionCapabilities(d *wire.Decoder, x *SessionCapabilities) error {
 	*x = SessionCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "prompt":
-			err = wire.OrZero(&x.Prompt, wire.DecodePtr(d, o.Value, &x.Prompt, decodePromptCapabilities))
+			err = wire.OrZero(&o, &x.Prompt, wire.DecodePtr(d, &x.Prompt, decodePromptCapabilities))
 		case "mcp":
-			err = wire.OrZero(&x.MCP, wire.DecodePtr(d, o.Value, &x.MCP, decodeMCPCapabilities))
+			err = wire.OrZero(&o, &x.MCP, wire.DecodePtr(d, &x.MCP, decodeMCPCapabilities))
 		case "delete":
-			err = wire.OrZero(&x.Delete, wire.DecodePtr(d, o.Value, &x.Delete, decodeSessionDeleteCapabilities))
+			err = wire.OrZero(&o, &x.Delete, wire.DecodePtr(d, &x.Delete, decodeSessionDeleteCapabilities))
 		case "additionalDirectories":
-			err = wire.OrZero(&x.AdditionalDirectories, wire.DecodePtr(d, o.Value, &x.AdditionalDirectories, decodeSessionAdditionalDirectoriesCapabilities))
+			err = wire.OrZero(&o, &x.AdditionalDirectories, wire.DecodePtr(d, &x.AdditionalDirectories, decodeSessionAdditionalDirectoriesCapabilities))
 		case "systemPrompt":
-			err = wire.OrZero(&x.SystemPrompt, wire.DecodePtr(d, o.Value, &x.SystemPrompt, decodeSessionSystemPromptCapabilities))
+			err = wire.OrZero(&o, &x.SystemPrompt, wire.DecodePtr(d, &x.SystemPrompt, decodeSessionSystemPromptCapabilities))
 		case "fork":
-			err = wire.OrZero(&x.Fork, wire.DecodePtr(d, o.Value, &x.Fork, decodeSessionForkCapabilities))
+			err = wire.OrZero(&o, &x.Fork, wire.DecodePtr(d, &x.Fork, decodeSessionForkCapabilities))
 		case "archive":
-			err = wire.OrZero(&x.Archive, wire.DecodePtr(d, o.Value, &x.Archive, decodeSessionArchiveCapabilities))
+			err = wire.OrZero(&o, &x.Archive, wire.DecodePtr(d, &x.Archive, decodeSessionArchiveCapabilities))
 		case "status":
-			err = wire.OrZero(&x.Status, wire.DecodePtr(d, o.Value, &x.Status, decodeSessionStatusCapabilities))
+			err = wire.OrZero(&o, &x.Status, wire.DecodePtr(d, &x.Status, decodeSessionStatusCapabilities))
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, decodeSessionTitleCapabilities))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, decodeSessionTitleCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1041,23 +1097,23 @@ func decodeSessionCapabilities(d *wire.Decoder, v []byte, x *SessionCapabilities
 	return err
 }
 
-func decodePromptCapabilities(d *wire.Decoder, v []byte, x *PromptCapabilities) error {
+func decodePromptCapabilities(d *wire.Decoder, x *PromptCapabilities) error {
 	*x = PromptCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "image":
-			err = wire.OrZero(&x.Image, wire.DecodePtr(d, o.Value, &x.Image, decodePromptImageCapabilities))
+			err = wire.OrZero(&o, &x.Image, wire.DecodePtr(d, &x.Image, decodePromptImageCapabilities))
 		case "audio":
-			err = wire.OrZero(&x.Audio, wire.DecodePtr(d, o.Value, &x.Audio, decodePromptAudioCapabilities))
+			err = wire.OrZero(&o, &x.Audio, wire.DecodePtr(d, &x.Audio, decodePromptAudioCapabilities))
 		case "embeddedContext":
-			err = wire.OrZero(&x.EmbeddedContext, wire.DecodePtr(d, o.Value, &x.EmbeddedContext, decodePromptEmbeddedContextCapabilities))
+			err = wire.OrZero(&o, &x.EmbeddedContext, wire.DecodePtr(d, &x.EmbeddedContext, decodePromptEmbeddedContextCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1067,35 +1123,35 @@ func decodePromptCapabilities(d *wire.Decoder, v []byte, x *PromptCapabilities) 
 	return err
 }
 
-func decodePromptImageCapabilities(d *wire.Decoder, v []byte, x *PromptImageCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodePromptImageCapabilities(d *wire.Decoder, x *PromptImageCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodePromptAudioCapabilities(d *wire.Decoder, v []byte, x *PromptAudioCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodePromptAudioCapabilities(d *wire.Decoder, x *PromptAudioCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodePromptEmbeddedContextCapabilities(d *wire.Decoder, v []byte, x *PromptEmbeddedContextCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodePromptEmbeddedContextCapabilities(d *wire.Decoder, x *PromptEmbeddedContextCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeMCPCapabilities(d *wire.Decoder, v []byte, x *MCPCapabilities) error {
+func decodeMCPCapabilities(d *wire.Decoder, x *MCPCapabilities) error {
 	*x = MCPCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "stdio":
-			err = wire.OrZero(&x.Stdio, wire.DecodePtr(d, o.Value, &x.Stdio, decodeMCPStdioCapabilities))
+			err = wire.OrZero(&o, &x.Stdio, wire.DecodePtr(d, &x.Stdio, decodeMCPStdioCapabilities))
 		case "http":
-			err = wire.OrZero(&x.HTTP, wire.DecodePtr(d, o.Value, &x.HTTP, decodeMCPHTTPCapabilities))
+			err = wire.OrZero(&o, &x.HTTP, wire.DecodePtr(d, &x.HTTP, decodeMCPHTTPCapabilities))
 		case "acp":
-			err = wire.OrZero(&x.ACP, wire.DecodePtr(d, o.Value, &x.ACP, decodeMCPACPCapabilities))
+			err = wire.OrZero(&o, &x.ACP, wire.DecodePtr(d, &x.ACP, decodeMCPACPCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1105,39 +1161,39 @@ func decodeMCPCapabilities(d *wire.Decoder, v []byte, x *MCPCapabilities) error 
 	return err
 }
 
-func decodeMCPStdioCapabilities(d *wire.Decoder, v []byte, x *MCPStdioCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeMCPStdioCapabilities(d *wire.Decoder, x *MCPStdioCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeMCPHTTPCapabilities(d *wire.Decoder, v []byte, x *MCPHTTPCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeMCPHTTPCapabilities(d *wire.Decoder, x *MCPHTTPCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeMCPACPCapabilities(d *wire.Decoder, v []byte, x *MCPACPCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeMCPACPCapabilities(d *wire.Decoder, x *MCPACPCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionDeleteCapabilities(d *wire.Decoder, v []byte, x *SessionDeleteCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionDeleteCapabilities(d *wire.Decoder, x *SessionDeleteCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionAdditionalDirectoriesCapabilities(d *wire.Decoder, v []byte, x *SessionAdditionalDirectoriesCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionAdditionalDirectoriesCapabilities(d *wire.Decoder, x *SessionAdditionalDirectoriesCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionSystemPromptCapabilities(d *wire.Decoder, v []byte, x *SessionSystemPromptCapabilities) error {
+func decodeSessionSystemPromptCapabilities(d *wire.Decoder, x *SessionSystemPromptCapabilities) error {
 	*x = SessionSystemPromptCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "mode":
-			err = wire.OrZero(&x.Mode, wire.DecodePtr(d, o.Value, &x.Mode, decodeSessionSystemPromptModeCapabilities))
+			err = wire.OrZero(&o, &x.Mode, wire.DecodePtr(d, &x.Mode, decodeSessionSystemPromptModeCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1147,19 +1203,19 @@ func decodeSessionSystemPromptCapabilities(d *wire.Decoder, v []byte, x *Session
 	return err
 }
 
-func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v []byte, x *SessionSystemPromptModeCapabilities) error {
+func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, x *SessionSystemPromptModeCapabilities) error {
 	*x = SessionSystemPromptModeCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "override":
-			err = wire.OrZero(&x.Override, wire.DecodePtr(d, o.Value, &x.Override, decodeSessionSystemPromptOverrideCapabilities))
+			err = wire.OrZero(&o, &x.Override, wire.DecodePtr(d, &x.Override, decodeSessionSystemPromptOverrideCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1169,39 +1225,39 @@ func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v []byte, x *Ses
 	return err
 }
 
-func decodeSessionSystemPromptOverrideCapabilities(d *wire.Decoder, v []byte, x *SessionSystemPromptOverrideCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionSystemPromptOverrideCapabilities(d *wire.Decoder, x *SessionSystemPromptOverrideCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionForkCapabilities(d *wire.Decoder, v []byte, x *SessionForkCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionForkCapabilities(d *wire.Decoder, x *SessionForkCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionArchiveCapabilities(d *wire.Decoder, v []byte, x *SessionArchiveCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionArchiveCapabilities(d *wire.Decoder, x *SessionArchiveCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionStatusCapabilities(d *wire.Decoder, v []byte, x *SessionStatusCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionStatusCapabilities(d *wire.Decoder, x *SessionStatusCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSessionTitleCapabilities(d *wire.Decoder, v []byte, x *SessionTitleCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionTitleCapabilities(d *wire.Decoder, x *SessionTitleCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeAgentAuthCapabilities(d *wire.Decoder, v []byte, x *AgentAuthCapabilities) error {
+func decodeAgentAuthCapabilities(d *wire.Decoder, x *AgentAuthCapabilities) error {
 	*x = AgentAuthCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "status":
-			err = wire.OrZero(&x.Status, wire.DecodePtr(d, o.Value, &x.Status, decodeAuthStatusCapabilities))
+			err = wire.OrZero(&o, &x.Status, wire.DecodePtr(d, &x.Status, decodeAuthStatusCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1211,574 +1267,613 @@ func decodeAgentAuthCapabilities(d *wire.Decoder, v []byte, x *AgentAuthCapabili
 	return err
 }
 
-func decodeAuthStatusCapabilities(d *wire.Decoder, v []byte, x *AuthStatusCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeAuthStatusCapabilities(d *wire.Decoder, x *AuthStatusCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeProvidersCapabilities(d *wire.Decoder, v []byte, x *ProvidersCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeProvidersCapabilities(d *wire.Decoder, x *ProvidersCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeEnvVariable(d *wire.Decoder, v []byte, x *EnvVariable) error {
+func decodeEnvVariable(d *wire.Decoder, x *EnvVariable) error {
 	*x = EnvVariable{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "value")
+		if err := d.Missing(seen, 0, "name", "value"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthMethodTerminal(d *wire.Decoder, v []byte, x *AuthMethodTerminal) error {
+func decodeAuthMethodTerminal(d *wire.Decoder, x *AuthMethodTerminal) error {
 	*x = AuthMethodTerminal{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "methodId":
-			err = wire.DecodeString(d, o.Value, &x.MethodID)
+			err = wire.DecodeString(d, &x.MethodID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "args":
-			err = wire.DecodeSlice(d, o.Value, &x.Args, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Args, wire.DecodeString, wire.NullIsEmpty)
 		case "env":
-			err = wire.DecodeSlice(d, o.Value, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "methodId", "name")
+		if err := d.Missing(seen, 0, "methodId", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthMethodAgent(d *wire.Decoder, v []byte, x *AuthMethodAgent) error {
+func decodeAuthMethodAgent(d *wire.Decoder, x *AuthMethodAgent) error {
 	*x = AuthMethodAgent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "methodId":
-			err = wire.DecodeString(d, o.Value, &x.MethodID)
+			err = wire.DecodeString(d, &x.MethodID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "methodId", "name")
+		if err := d.Missing(seen, 0, "methodId", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeProviderInfo(d *wire.Decoder, v []byte, x *ProviderInfo) error {
+func decodeProviderInfo(d *wire.Decoder, x *ProviderInfo) error {
 	*x = ProviderInfo{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "providerId":
-			err = wire.DecodeString(d, o.Value, &x.ProviderID)
+			err = wire.DecodeString(d, &x.ProviderID)
 			seen |= 1 << 0
 		case "supported":
-			err = wire.OrZero(&x.Supported, wire.DecodeSlice(d, o.Value, &x.Supported, decodeLLMProtocol, wire.DropBad))
+			err = wire.OrZero(&o, &x.Supported, wire.DecodeSlice(d, &x.Supported, decodeLLMProtocol, wire.DropBad))
 			seen |= 1 << 1
 		case "required":
-			err = wire.DecodeBool(d, o.Value, &x.Required)
+			err = wire.DecodeBool(d, &x.Required)
 			seen |= 1 << 2
 		case "current":
-			err = wire.DecodePtr(d, o.Value, &x.Current, decodeProviderCurrentConfig)
+			err = wire.DecodePtr(d, &x.Current, decodeProviderCurrentConfig)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "providerId", "supported", "required")
+		if err := d.Missing(seen, 0, "providerId", "supported", "required"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeProviderCurrentConfig(d *wire.Decoder, v []byte, x *ProviderCurrentConfig) error {
+func decodeProviderCurrentConfig(d *wire.Decoder, x *ProviderCurrentConfig) error {
 	*x = ProviderCurrentConfig{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "apiType":
-			err = decodeLLMProtocol(d, o.Value, &x.APIType)
+			err = decodeLLMProtocol(d, &x.APIType)
 			seen |= 1 << 0
 		case "baseUrl":
-			err = wire.DecodeString(d, o.Value, &x.BaseURL)
+			err = wire.DecodeString(d, &x.BaseURL)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "apiType", "baseUrl")
+		if err := d.Missing(seen, 0, "apiType", "baseUrl"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAuthAccount(d *wire.Decoder, v []byte, x *AuthAccount) error {
+func decodeAuthAccount(d *wire.Decoder, x *AuthAccount) error {
 	*x = AuthAccount{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "label":
-			err = wire.DecodeString(d, o.Value, &x.Label)
+			err = wire.DecodeString(d, &x.Label)
 			seen |= 1 << 0
 		case "active":
-			err = wire.OrZero(&x.Active, wire.DecodePtr(d, o.Value, &x.Active, wire.DecodeBool))
+			err = wire.OrZero(&o, &x.Active, wire.DecodePtr(d, &x.Active, wire.DecodeBool))
 		case "name":
-			err = wire.OrZero(&x.Name, wire.DecodePtr(d, o.Value, &x.Name, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Name, wire.DecodePtr(d, &x.Name, wire.DecodeString))
 		case "email":
-			err = wire.OrZero(&x.Email, wire.DecodePtr(d, o.Value, &x.Email, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Email, wire.DecodePtr(d, &x.Email, wire.DecodeString))
 		case "organization":
-			err = wire.OrZero(&x.Organization, wire.DecodePtr(d, o.Value, &x.Organization, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Organization, wire.DecodePtr(d, &x.Organization, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "label")
+		if err := d.Missing(seen, 0, "label"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigOption(d *wire.Decoder, v []byte, x *SessionConfigOption) error {
+func decodeSessionConfigOption(d *wire.Decoder, x *SessionConfigOption) error {
 	*x = SessionConfigOption{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
+	start := d.Start()
 	var half string
 	switch string(kind) {
 	case "select":
 		x.Select, half = new(SessionConfigSelect), "type,currentValue,options"
-		err = decodeSessionConfigSelect(d, v, x.Select)
+		err = decodeSessionConfigSelect(d, x.Select)
 	case "boolean":
 		x.Boolean, half = new(SessionConfigBoolean), "type,currentValue"
-		err = decodeSessionConfigBoolean(d, v, x.Boolean)
+		err = decodeSessionConfigBoolean(d, x.Boolean)
 	default:
 		err = d.UnknownHalf(kind, true, "type")
 	}
 	if err != nil {
 		return err
 	}
+	d.Rewind(start)
 	d.Skip(half)
-	o, err := d.Object(v)
-	if err != nil {
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "configId":
-			err = wire.DecodeString(d, o.Value, &x.ConfigID)
+			err = wire.DecodeString(d, &x.ConfigID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		case "category":
-			err = wire.OrZero(&x.Category, wire.DecodePtr(d, o.Value, &x.Category, decodeSessionConfigOptionCategory))
+			err = wire.OrZero(&o, &x.Category, wire.DecodePtr(d, &x.Category, decodeSessionConfigOptionCategory))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "configId", "name")
+		if err := d.Missing(seen, 0, "configId", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigSelectOption(d *wire.Decoder, v []byte, x *SessionConfigSelectOption) error {
+func decodeSessionConfigSelectOption(d *wire.Decoder, x *SessionConfigSelectOption) error {
 	*x = SessionConfigSelectOption{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "value", "name")
+		if err := d.Missing(seen, 0, "value", "name"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigSelectGroup(d *wire.Decoder, v []byte, x *SessionConfigSelectGroup) error {
+func decodeSessionConfigSelectGroup(d *wire.Decoder, x *SessionConfigSelectGroup) error {
 	*x = SessionConfigSelectGroup{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "groupId":
-			err = wire.DecodeString(d, o.Value, &x.GroupID)
+			err = wire.DecodeString(d, &x.GroupID)
 			seen |= 1 << 0
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 1
 		case "options":
-			err = wire.OrZero(&x.Options, wire.DecodeSlice(d, o.Value, &x.Options, decodeSessionConfigSelectOption, wire.DropBad|wire.AtLeastOne))
+			err = wire.OrZero(&o, &x.Options, wire.DecodeSlice(d, &x.Options, decodeSessionConfigSelectOption, wire.DropBad|wire.AtLeastOne))
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "groupId", "name", "options")
+		if err := d.Missing(seen, 0, "groupId", "name", "options"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionConfigSelect(d *wire.Decoder, v []byte, x *SessionConfigSelect) error {
+func decodeSessionConfigSelect(d *wire.Decoder, x *SessionConfigSelect) error {
 	*x = SessionConfigSelect{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "currentValue":
-			err = wire.DecodeString(d, o.Value, &x.CurrentValue)
+			err = wire.DecodeString(d, &x.CurrentValue)
 			seen |= 1 << 0
 		case "options":
-			err = decodeSessionConfigSelectOptions(d, o.Value, &x.Options)
+			err = decodeSessionConfigSelectOptions(d, &x.Options)
 			seen |= 1 << 1
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "currentValue", "options")
+		if err := d.Missing(seen, 0, "currentValue", "options"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeSessionConfigBoolean(d *wire.Decoder, v []byte, x *SessionConfigBoolean) error {
+func decodeSessionConfigBoolean(d *wire.Decoder, x *SessionConfigBoolean) error {
 	*x = SessionConfigBoolean{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "currentValue":
-			err = wire.DecodeBool(d, o.Value, &x.CurrentValue)
+			err = wire.DecodeBool(d, &x.CurrentValue)
 			seen |= 1 << 0
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "currentValue")
+		if err := d.Missing(seen, 0, "currentValue"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeTextCommandInput(d *wire.Decoder, v []byte, x *TextCommandInput) error {
+func decodeTextCommandInput(d *wire.Decoder, x *TextCommandInput) error {
 	*x = TextCommandInput{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "hint":
-			err = wire.DecodeString(d, o.Value, &x.Hint)
+			err = wire.DecodeString(d, &x.Hint)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "hint")
+		if err := d.Missing(seen, 0, "hint"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCommand(d *wire.Decoder, v []byte, x *Command) error {
+func decodeCommand(d *wire.Decoder, x *Command) error {
 	*x = Command{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "description":
-			err = wire.DecodeString(d, o.Value, &x.Description)
+			err = wire.DecodeString(d, &x.Description)
 			seen |= 1 << 1
 		case "input":
-			err = wire.OrZero(&x.Input, wire.DecodePtr(d, o.Value, &x.Input, decodeAvailableCommandInput))
+			err = wire.OrZero(&o, &x.Input, wire.DecodePtr(d, &x.Input, decodeAvailableCommandInput))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "description")
+		if err := d.Missing(seen, 0, "name", "description"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionInfo(d *wire.Decoder, v []byte, x *SessionInfo) error {
+func decodeSessionInfo(d *wire.Decoder, x *SessionInfo) error {
 	*x = SessionInfo{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "cwd":
-			err = wire.DecodeString(d, o.Value, &x.Cwd)
+			err = wire.DecodeString(d, &x.Cwd)
 			seen |= 1 << 1
 		case "additionalDirectories":
-			err = wire.DecodeSlice(d, o.Value, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.AdditionalDirectories, wire.DecodeString, wire.NullIsEmpty)
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodePtr(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodePtr(d, &x.Title, wire.DecodeString))
 		case "updatedAt":
-			err = wire.OrZero(&x.UpdatedAt, wire.DecodePtr(d, o.Value, &x.UpdatedAt, wire.DecodeString))
+			err = wire.OrZero(&o, &x.UpdatedAt, wire.DecodePtr(d, &x.UpdatedAt, wire.DecodeString))
 		case "archived":
-			err = wire.OrZero(&x.Archived, wire.DecodePtr(d, o.Value, &x.Archived, wire.DecodeBool))
+			err = wire.OrZero(&o, &x.Archived, wire.DecodePtr(d, &x.Archived, wire.DecodeBool))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "sessionId", "cwd")
+		if err := d.Missing(seen, 0, "sessionId", "cwd"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeBackgroundTerminal(d *wire.Decoder, v []byte, x *BackgroundTerminal) error {
+func decodeBackgroundTerminal(d *wire.Decoder, x *BackgroundTerminal) error {
 	*x = BackgroundTerminal{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "terminalId")
+		if err := d.Missing(seen, 0, "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeBackgroundToolCall(d *wire.Decoder, v []byte, x *BackgroundToolCall) error {
+func decodeBackgroundToolCall(d *wire.Decoder, x *BackgroundToolCall) error {
 	*x = BackgroundToolCall{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "toolCallId":
-			err = wire.DecodeString(d, o.Value, &x.ToolCallID)
+			err = wire.DecodeString(d, &x.ToolCallID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "toolCallId")
+		if err := d.Missing(seen, 0, "toolCallId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeBackgroundSubagent(d *wire.Decoder, v []byte, x *BackgroundSubagent) error {
+func decodeBackgroundSubagent(d *wire.Decoder, x *BackgroundSubagent) error {
 	*x = BackgroundSubagent{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeRunningStateUpdate(d *wire.Decoder, v []byte, x *RunningStateUpdate) error {
+func decodeRunningStateUpdate(d *wire.Decoder, x *RunningStateUpdate) error {
 	*x = RunningStateUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "background":
-			err = wire.OrZero(&x.Background, wire.DecodeSlice(d, o.Value, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
+			err = wire.OrZero(&o, &x.Background, wire.DecodeSlice(d, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1788,96 +1883,100 @@ func decodeRunningStateUpdate(d *wire.Decoder, v []byte, x *RunningStateUpdate) 
 	return err
 }
 
-func decodeError(d *wire.Decoder, v []byte, x *Error) error {
+func decodeError(d *wire.Decoder, x *Error) error {
 	*x = Error{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "code":
-			err = wire.DecodeInt(d, o.Value, &x.Code)
+			err = wire.DecodeInt(d, &x.Code)
 			seen |= 1 << 0
 		case "message":
-			err = wire.DecodeString(d, o.Value, &x.Message)
+			err = wire.DecodeString(d, &x.Message)
 			seen |= 1 << 1
 		case "data":
-			err = wire.OrZero(&x.Data, decodeErrorData(d, o.Value, &x.Data))
+			err = wire.OrZero(&o, &x.Data, decodeErrorData(d, &x.Data))
 		default:
-			o.KeepExtra()
+			err = o.Keep()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "code", "message")
+		if err := d.Missing(seen, 0, "code", "message"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeUsage(d *wire.Decoder, v []byte, x *Usage) error {
+func decodeUsage(d *wire.Decoder, x *Usage) error {
 	*x = Usage{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "totalTokens":
-			err = wire.DecodeInt(d, o.Value, &x.TotalTokens)
+			err = wire.DecodeInt(d, &x.TotalTokens)
 			seen |= 1 << 0
 		case "inputTokens":
-			err = wire.DecodeInt(d, o.Value, &x.InputTokens)
+			err = wire.DecodeInt(d, &x.InputTokens)
 			seen |= 1 << 1
 		case "outputTokens":
-			err = wire.DecodeInt(d, o.Value, &x.OutputTokens)
+			err = wire.DecodeInt(d, &x.OutputTokens)
 			seen |= 1 << 2
 		case "thoughtTokens":
-			err = wire.OrZero(&x.ThoughtTokens, wire.DecodePtr(d, o.Value, &x.ThoughtTokens, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.ThoughtTokens, wire.DecodePtr(d, &x.ThoughtTokens, wire.DecodeInt))
 		case "cachedReadTokens":
-			err = wire.OrZero(&x.CachedReadTokens, wire.DecodePtr(d, o.Value, &x.CachedReadTokens, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.CachedReadTokens, wire.DecodePtr(d, &x.CachedReadTokens, wire.DecodeInt))
 		case "cachedWriteTokens":
-			err = wire.OrZero(&x.CachedWriteTokens, wire.DecodePtr(d, o.Value, &x.CachedWriteTokens, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.CachedWriteTokens, wire.DecodePtr(d, &x.CachedWriteTokens, wire.DecodeInt))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "totalTokens", "inputTokens", "outputTokens")
+		if err := d.Missing(seen, 0, "totalTokens", "inputTokens", "outputTokens"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeIdleStateUpdate(d *wire.Decoder, v []byte, x *IdleStateUpdate) error {
+func decodeIdleStateUpdate(d *wire.Decoder, x *IdleStateUpdate) error {
 	*x = IdleStateUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "usage":
-			err = wire.OrZero(&x.Usage, wire.DecodePtr(d, o.Value, &x.Usage, decodeUsage))
+			err = wire.OrZero(&o, &x.Usage, wire.DecodePtr(d, &x.Usage, decodeUsage))
 		case "background":
-			err = wire.OrZero(&x.Background, wire.DecodeSlice(d, o.Value, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
+			err = wire.OrZero(&o, &x.Background, wire.DecodeSlice(d, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
 		case "stopReason":
-			err = wire.OrZero(&x.StopReason, decodeIdleStopReason(d, o.Value, &x.StopReason))
+			err = wire.OrZero(&o, &x.StopReason, decodeIdleStopReason(d, &x.StopReason))
 		case "error":
-			err = wire.OrZero(&x.Error, wire.DecodePtr(d, o.Value, &x.Error, decodeError))
+			err = wire.OrZero(&o, &x.Error, wire.DecodePtr(d, &x.Error, decodeError))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1887,19 +1986,19 @@ func decodeIdleStateUpdate(d *wire.Decoder, v []byte, x *IdleStateUpdate) error 
 	return err
 }
 
-func decodeRequiresActionStateUpdate(d *wire.Decoder, v []byte, x *RequiresActionStateUpdate) error {
+func decodeRequiresActionStateUpdate(d *wire.Decoder, x *RequiresActionStateUpdate) error {
 	*x = RequiresActionStateUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "background":
-			err = wire.OrZero(&x.Background, wire.DecodeSlice(d, o.Value, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
+			err = wire.OrZero(&o, &x.Background, wire.DecodeSlice(d, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1909,19 +2008,19 @@ func decodeRequiresActionStateUpdate(d *wire.Decoder, v []byte, x *RequiresActio
 	return err
 }
 
-func decodeUnknownStateUpdate(d *wire.Decoder, v []byte, x *UnknownStateUpdate) error {
+func decodeUnknownStateUpdate(d *wire.Decoder, x *UnknownStateUpdate) error {
 	*x = UnknownStateUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "background":
-			err = wire.OrZero(&x.Background, wire.DecodeSlice(d, o.Value, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
+			err = wire.OrZero(&o, &x.Background, wire.DecodeSlice(d, &x.Background, decodeBackgroundWork, wire.NullIsEmpty))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -1931,195 +2030,207 @@ func decodeUnknownStateUpdate(d *wire.Decoder, v []byte, x *UnknownStateUpdate) 
 	return err
 }
 
-func decodeContentChunk(d *wire.Decoder, v []byte, x *ContentChunk) error {
+func decodeContentChunk(d *wire.Decoder, x *ContentChunk) error {
 	*x = ContentChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "messageId", "content")
+		if err := d.Missing(seen, 0, "messageId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeUserMessage(d *wire.Decoder, v []byte, x *UserMessage) error {
+func decodeUserMessage(d *wire.Decoder, x *UserMessage) error {
 	*x = UserMessage{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeOpt(d, o.Value, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeOpt(d, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "messageId")
+		if err := d.Missing(seen, 0, "messageId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAgentMessage(d *wire.Decoder, v []byte, x *AgentMessage) error {
+func decodeAgentMessage(d *wire.Decoder, x *AgentMessage) error {
 	*x = AgentMessage{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeOpt(d, o.Value, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeOpt(d, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "messageId")
+		if err := d.Missing(seen, 0, "messageId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAgentThought(d *wire.Decoder, v []byte, x *AgentThought) error {
+func decodeAgentThought(d *wire.Decoder, x *AgentThought) error {
 	*x = AgentThought{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeOpt(d, o.Value, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeOpt(d, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "messageId")
+		if err := d.Missing(seen, 0, "messageId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeToolCallContentChunk(d *wire.Decoder, v []byte, x *ToolCallContentChunk) error {
+func decodeToolCallContentChunk(d *wire.Decoder, x *ToolCallContentChunk) error {
 	*x = ToolCallContentChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "toolCallId":
-			err = wire.DecodeString(d, o.Value, &x.ToolCallID)
+			err = wire.DecodeString(d, &x.ToolCallID)
 			seen |= 1 << 0
 		case "content":
-			err = decodeToolCallContent(d, o.Value, &x.Content)
+			err = decodeToolCallContent(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "toolCallId", "content")
+		if err := d.Missing(seen, 0, "toolCallId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminalOutput(d *wire.Decoder, v []byte, x *TerminalOutput) error {
+func decodeTerminalOutput(d *wire.Decoder, x *TerminalOutput) error {
 	*x = TerminalOutput{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "data":
-			err = wire.DecodeString(d, o.Value, &x.Data)
+			err = wire.DecodeString(d, &x.Data)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "data")
+		if err := d.Missing(seen, 0, "data"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminalExitStatus(d *wire.Decoder, v []byte, x *TerminalExitStatus) error {
+func decodeTerminalExitStatus(d *wire.Decoder, x *TerminalExitStatus) error {
 	*x = TerminalExitStatus{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "exitCode":
-			err = wire.OrZero(&x.ExitCode, wire.DecodePtr(d, o.Value, &x.ExitCode, wire.DecodeInt))
+			err = wire.OrZero(&o, &x.ExitCode, wire.DecodePtr(d, &x.ExitCode, wire.DecodeInt))
 		case "signal":
-			err = wire.OrZero(&x.Signal, wire.DecodePtr(d, o.Value, &x.Signal, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Signal, wire.DecodePtr(d, &x.Signal, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2129,49 +2240,51 @@ func decodeTerminalExitStatus(d *wire.Decoder, v []byte, x *TerminalExitStatus) 
 	return err
 }
 
-func decodeTerminalSize(d *wire.Decoder, v []byte, x *TerminalSize) error {
+func decodeTerminalSize(d *wire.Decoder, x *TerminalSize) error {
 	*x = TerminalSize{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "cols":
-			err = wire.DecodePositive(d, o.Value, &x.Cols)
+			err = wire.DecodePositive(d, &x.Cols)
 			seen |= 1 << 0
 		case "rows":
-			err = wire.DecodePositive(d, o.Value, &x.Rows)
+			err = wire.DecodePositive(d, &x.Rows)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "cols", "rows")
+		if err := d.Missing(seen, 0, "cols", "rows"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminalCapabilities(d *wire.Decoder, v []byte, x *TerminalCapabilities) error {
+func decodeTerminalCapabilities(d *wire.Decoder, x *TerminalCapabilities) error {
 	*x = TerminalCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "cancel":
-			err = wire.OrZero(&x.Cancel, wire.DecodePtr(d, o.Value, &x.Cancel, decodeTerminalCancelCapabilities))
+			err = wire.OrZero(&o, &x.Cancel, wire.DecodePtr(d, &x.Cancel, decodeTerminalCancelCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2181,325 +2294,345 @@ func decodeTerminalCapabilities(d *wire.Decoder, v []byte, x *TerminalCapabiliti
 	return err
 }
 
-func decodeTerminalCancelCapabilities(d *wire.Decoder, v []byte, x *TerminalCancelCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeTerminalCancelCapabilities(d *wire.Decoder, x *TerminalCancelCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeTerminalUpdate(d *wire.Decoder, v []byte, x *TerminalUpdate) error {
+func decodeTerminalUpdate(d *wire.Decoder, x *TerminalUpdate) error {
 	*x = TerminalUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 0
 		case "command":
-			err = wire.OrZero(&x.Command, wire.DecodeOpt(d, o.Value, &x.Command, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Command, wire.DecodeOpt(d, &x.Command, wire.DecodeString))
 		case "cwd":
-			err = wire.OrZero(&x.Cwd, wire.DecodeOpt(d, o.Value, &x.Cwd, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Cwd, wire.DecodeOpt(d, &x.Cwd, wire.DecodeString))
 		case "output":
-			err = wire.OrZero(&x.Output, wire.DecodeOpt(d, o.Value, &x.Output, decodeTerminalOutput))
+			err = wire.OrZero(&o, &x.Output, wire.DecodeOpt(d, &x.Output, decodeTerminalOutput))
 		case "exitStatus":
-			err = wire.OrZero(&x.ExitStatus, wire.DecodeOpt(d, o.Value, &x.ExitStatus, decodeTerminalExitStatus))
+			err = wire.OrZero(&o, &x.ExitStatus, wire.DecodeOpt(d, &x.ExitStatus, decodeTerminalExitStatus))
 		case "size":
-			err = wire.OrZero(&x.Size, wire.DecodeOpt(d, o.Value, &x.Size, decodeTerminalSize))
+			err = wire.OrZero(&o, &x.Size, wire.DecodeOpt(d, &x.Size, decodeTerminalSize))
 		case "capabilities":
-			err = wire.OrZero(&x.Capabilities, wire.DecodeOpt(d, o.Value, &x.Capabilities, decodeTerminalCapabilities))
+			err = wire.OrZero(&o, &x.Capabilities, wire.DecodeOpt(d, &x.Capabilities, decodeTerminalCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "terminalId")
+		if err := d.Missing(seen, 0, "terminalId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeTerminalOutputChunk(d *wire.Decoder, v []byte, x *TerminalOutputChunk) error {
+func decodeTerminalOutputChunk(d *wire.Decoder, x *TerminalOutputChunk) error {
 	*x = TerminalOutputChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminalId":
-			err = wire.DecodeString(d, o.Value, &x.TerminalID)
+			err = wire.DecodeString(d, &x.TerminalID)
 			seen |= 1 << 0
 		case "data":
-			err = wire.DecodeString(d, o.Value, &x.Data)
+			err = wire.DecodeString(d, &x.Data)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "terminalId", "data")
+		if err := d.Missing(seen, 0, "terminalId", "data"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanEntry(d *wire.Decoder, v []byte, x *PlanEntry) error {
+func decodePlanEntry(d *wire.Decoder, x *PlanEntry) error {
 	*x = PlanEntry{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "content":
-			err = wire.DecodeString(d, o.Value, &x.Content)
+			err = wire.DecodeString(d, &x.Content)
 			seen |= 1 << 0
 		case "priority":
-			err = decodePlanEntryPriority(d, o.Value, &x.Priority)
+			err = decodePlanEntryPriority(d, &x.Priority)
 			seen |= 1 << 1
 		case "status":
-			err = decodePlanEntryStatus(d, o.Value, &x.Status)
+			err = decodePlanEntryStatus(d, &x.Status)
 			seen |= 1 << 2
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<3-1 {
-		return wire.Missing(seen, "content", "priority", "status")
+		if err := d.Missing(seen, 0, "content", "priority", "status"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanItems(d *wire.Decoder, v []byte, x *PlanItems) error {
+func decodePlanItems(d *wire.Decoder, x *PlanItems) error {
 	*x = PlanItems{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		case "entries":
-			err = wire.DecodeSlice(d, o.Value, &x.Entries, decodePlanEntry, wire.DropBad)
+			err = wire.DecodeSlice(d, &x.Entries, decodePlanEntry, wire.DropBad)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "planId", "entries")
+		if err := d.Missing(seen, 0, "planId", "entries"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanFile(d *wire.Decoder, v []byte, x *PlanFile) error {
+func decodePlanFile(d *wire.Decoder, x *PlanFile) error {
 	*x = PlanFile{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		case "uri":
-			err = wire.DecodeString(d, o.Value, &x.URI)
+			err = wire.DecodeString(d, &x.URI)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "planId", "uri")
+		if err := d.Missing(seen, 0, "planId", "uri"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanMarkdown(d *wire.Decoder, v []byte, x *PlanMarkdown) error {
+func decodePlanMarkdown(d *wire.Decoder, x *PlanMarkdown) error {
 	*x = PlanMarkdown{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		case "content":
-			err = wire.DecodeString(d, o.Value, &x.Content)
+			err = wire.DecodeString(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "planId", "content")
+		if err := d.Missing(seen, 0, "planId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanUpdate(d *wire.Decoder, v []byte, x *PlanUpdate) error {
+func decodePlanUpdate(d *wire.Decoder, x *PlanUpdate) error {
 	*x = PlanUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "plan":
-			err = decodePlanUpdateContent(d, o.Value, &x.Plan)
+			err = decodePlanUpdateContent(d, &x.Plan)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "plan")
+		if err := d.Missing(seen, 0, "plan"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodePlanRemoved(d *wire.Decoder, v []byte, x *PlanRemoved) error {
+func decodePlanRemoved(d *wire.Decoder, x *PlanRemoved) error {
 	*x = PlanRemoved{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "planId":
-			err = wire.DecodeString(d, o.Value, &x.PlanID)
+			err = wire.DecodeString(d, &x.PlanID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "planId")
+		if err := d.Missing(seen, 0, "planId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeAvailableCommandsUpdate(d *wire.Decoder, v []byte, x *AvailableCommandsUpdate) error {
+func decodeAvailableCommandsUpdate(d *wire.Decoder, x *AvailableCommandsUpdate) error {
 	*x = AvailableCommandsUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "availableCommands":
-			err = wire.DecodeSlice(d, o.Value, &x.AvailableCommands, decodeAvailableCommand, wire.DropBad)
+			err = wire.DecodeSlice(d, &x.AvailableCommands, decodeAvailableCommand, wire.DropBad)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "availableCommands")
+		if err := d.Missing(seen, 0, "availableCommands"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeConfigOptionUpdate(d *wire.Decoder, v []byte, x *ConfigOptionUpdate) error {
+func decodeConfigOptionUpdate(d *wire.Decoder, x *ConfigOptionUpdate) error {
 	*x = ConfigOptionUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "configOptions":
-			err = wire.DecodeSlice(d, o.Value, &x.ConfigOptions, decodeSessionConfigOption, wire.DropBad)
+			err = wire.DecodeSlice(d, &x.ConfigOptions, decodeSessionConfigOption, wire.DropBad)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "configOptions")
+		if err := d.Missing(seen, 0, "configOptions"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionInfoUpdate(d *wire.Decoder, v []byte, x *SessionInfoUpdate) error {
+func decodeSessionInfoUpdate(d *wire.Decoder, x *SessionInfoUpdate) error {
 	*x = SessionInfoUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodeOpt(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodeOpt(d, &x.Title, wire.DecodeString))
 		case "updatedAt":
-			err = wire.OrZero(&x.UpdatedAt, wire.DecodeOpt(d, o.Value, &x.UpdatedAt, wire.DecodeString))
+			err = wire.OrZero(&o, &x.UpdatedAt, wire.DecodeOpt(d, &x.UpdatedAt, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2509,177 +2642,187 @@ func decodeSessionInfoUpdate(d *wire.Decoder, v []byte, x *SessionInfoUpdate) er
 	return err
 }
 
-func decodeCost(d *wire.Decoder, v []byte, x *Cost) error {
+func decodeCost(d *wire.Decoder, x *Cost) error {
 	*x = Cost{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "amount":
-			err = wire.DecodeFloat(d, o.Value, &x.Amount)
+			err = wire.DecodeFloat(d, &x.Amount)
 			seen |= 1 << 0
 		case "currency":
-			err = wire.DecodeString(d, o.Value, &x.Currency)
+			err = wire.DecodeString(d, &x.Currency)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "amount", "currency")
+		if err := d.Missing(seen, 0, "amount", "currency"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeUsageUpdate(d *wire.Decoder, v []byte, x *UsageUpdate) error {
+func decodeUsageUpdate(d *wire.Decoder, x *UsageUpdate) error {
 	*x = UsageUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "used":
-			err = wire.DecodeInt(d, o.Value, &x.Used)
+			err = wire.DecodeInt(d, &x.Used)
 			seen |= 1 << 0
 		case "size":
-			err = wire.DecodeInt(d, o.Value, &x.Size)
+			err = wire.DecodeInt(d, &x.Size)
 			seen |= 1 << 1
 		case "cost":
-			err = wire.OrZero(&x.Cost, wire.DecodePtr(d, o.Value, &x.Cost, decodeCost))
+			err = wire.OrZero(&o, &x.Cost, wire.DecodePtr(d, &x.Cost, decodeCost))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "used", "size")
+		if err := d.Missing(seen, 0, "used", "size"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeNotice(d *wire.Decoder, v []byte, x *Notice) error {
+func decodeNotice(d *wire.Decoder, x *Notice) error {
 	*x = Notice{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "severity":
-			err = decodeNoticeSeverity(d, o.Value, &x.Severity)
+			err = decodeNoticeSeverity(d, &x.Severity)
 			seen |= 1 << 0
 		case "title":
-			err = wire.DecodeNonEmpty(d, o.Value, &x.Title)
+			err = wire.DecodeNonEmpty(d, &x.Title)
 			seen |= 1 << 1
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodePtr(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodePtr(d, &x.Description, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "severity", "title")
+		if err := d.Missing(seen, 0, "severity", "title"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCompactionUpdate(d *wire.Decoder, v []byte, x *CompactionUpdate) error {
+func decodeCompactionUpdate(d *wire.Decoder, x *CompactionUpdate) error {
 	*x = CompactionUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "compactionId":
-			err = wire.DecodeString(d, o.Value, &x.CompactionID)
+			err = wire.DecodeString(d, &x.CompactionID)
 			seen |= 1 << 0
 		case "status":
-			err = decodeCompactionStatus(d, o.Value, &x.Status)
+			err = decodeCompactionStatus(d, &x.Status)
 			seen |= 1 << 1
 		case "summary":
-			err = wire.OrZero(&x.Summary, wire.DecodeOpt(d, o.Value, &x.Summary, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Summary, wire.DecodeOpt(d, &x.Summary, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
 		case "error":
-			err = wire.OrZero(&x.Error, wire.DecodeOpt(d, o.Value, &x.Error, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Error, wire.DecodeOpt(d, &x.Error, wire.DecodeString))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "compactionId", "status")
+		if err := d.Missing(seen, 0, "compactionId", "status"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeCompactionSummaryChunk(d *wire.Decoder, v []byte, x *CompactionSummaryChunk) error {
+func decodeCompactionSummaryChunk(d *wire.Decoder, x *CompactionSummaryChunk) error {
 	*x = CompactionSummaryChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "compactionId":
-			err = wire.DecodeString(d, o.Value, &x.CompactionID)
+			err = wire.DecodeString(d, &x.CompactionID)
 			seen |= 1 << 0
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "compactionId", "content")
+		if err := d.Missing(seen, 0, "compactionId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSubagentSessionCapabilities(d *wire.Decoder, v []byte, x *SubagentSessionCapabilities) error {
+func decodeSubagentSessionCapabilities(d *wire.Decoder, x *SubagentSessionCapabilities) error {
 	*x = SubagentSessionCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "cancel":
-			err = wire.OrZero(&x.Cancel, wire.DecodePtr(d, o.Value, &x.Cancel, decodeSessionCancelCapabilities))
+			err = wire.OrZero(&o, &x.Cancel, wire.DecodePtr(d, &x.Cancel, decodeSessionCancelCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2689,131 +2832,137 @@ func decodeSubagentSessionCapabilities(d *wire.Decoder, v []byte, x *SubagentSes
 	return err
 }
 
-func decodeSessionCancelCapabilities(d *wire.Decoder, v []byte, x *SessionCancelCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeSessionCancelCapabilities(d *wire.Decoder, x *SessionCancelCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSubagentUpdate(d *wire.Decoder, v []byte, x *SubagentUpdate) error {
+func decodeSubagentUpdate(d *wire.Decoder, x *SubagentUpdate) error {
 	*x = SubagentUpdate{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "sessionId":
-			err = wire.DecodeString(d, o.Value, &x.SessionID)
+			err = wire.DecodeString(d, &x.SessionID)
 			seen |= 1 << 0
 		case "title":
-			err = wire.OrZero(&x.Title, wire.DecodeOpt(d, o.Value, &x.Title, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Title, wire.DecodeOpt(d, &x.Title, wire.DecodeString))
 		case "description":
-			err = wire.OrZero(&x.Description, wire.DecodeOpt(d, o.Value, &x.Description, wire.DecodeString))
+			err = wire.OrZero(&o, &x.Description, wire.DecodeOpt(d, &x.Description, wire.DecodeString))
 		case "capabilities":
-			err = wire.OrZero(&x.Capabilities, wire.DecodeOpt(d, o.Value, &x.Capabilities, decodeSubagentSessionCapabilities))
+			err = wire.OrZero(&o, &x.Capabilities, wire.DecodeOpt(d, &x.Capabilities, decodeSubagentSessionCapabilities))
 		case "state":
-			err = wire.OrZero(&x.State, wire.DecodeOpt(d, o.Value, &x.State, decodeStateUpdate))
+			err = wire.OrZero(&o, &x.State, wire.DecodeOpt(d, &x.State, decodeStateUpdate))
 		case "cwd":
-			err = wire.DecodeOpt(d, o.Value, &x.Cwd, wire.DecodeString)
+			err = wire.DecodeOpt(d, &x.Cwd, wire.DecodeString)
 		case "additionalDirectories":
-			err = wire.DecodeOpt(d, o.Value, &x.AdditionalDirectories, wire.SliceOf[AbsolutePath](wire.DecodeString, wire.NullIsEmpty))
+			err = wire.DecodeOpt(d, &x.AdditionalDirectories, wire.SliceOf[AbsolutePath](wire.DecodeString, wire.NullIsEmpty))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "sessionId")
+		if err := d.Missing(seen, 0, "sessionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionMessage(d *wire.Decoder, v []byte, x *SessionMessage) error {
+func decodeSessionMessage(d *wire.Decoder, x *SessionMessage) error {
 	*x = SessionMessage{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "senderSessionId":
-			err = wire.OrZero(&x.SenderSessionID, wire.DecodeOpt(d, o.Value, &x.SenderSessionID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.SenderSessionID, wire.DecodeOpt(d, &x.SenderSessionID, wire.DecodeString))
 		case "recipientSessionId":
-			err = wire.OrZero(&x.RecipientSessionID, wire.DecodeOpt(d, o.Value, &x.RecipientSessionID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.RecipientSessionID, wire.DecodeOpt(d, &x.RecipientSessionID, wire.DecodeString))
 		case "senderMessageId":
-			err = wire.OrZero(&x.SenderMessageID, wire.DecodeOpt(d, o.Value, &x.SenderMessageID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.SenderMessageID, wire.DecodeOpt(d, &x.SenderMessageID, wire.DecodeString))
 		case "recipientMessageId":
-			err = wire.OrZero(&x.RecipientMessageID, wire.DecodeOpt(d, o.Value, &x.RecipientMessageID, wire.DecodeString))
+			err = wire.OrZero(&o, &x.RecipientMessageID, wire.DecodeOpt(d, &x.RecipientMessageID, wire.DecodeString))
 		case "content":
-			err = wire.OrZero(&x.Content, wire.DecodeOpt(d, o.Value, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
+			err = wire.OrZero(&o, &x.Content, wire.DecodeOpt(d, &x.Content, wire.SliceOf[ContentBlock](decodeContentBlock, wire.NullIsEmpty|wire.DropBad)))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "messageId")
+		if err := d.Missing(seen, 0, "messageId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSessionMessageChunk(d *wire.Decoder, v []byte, x *SessionMessageChunk) error {
+func decodeSessionMessageChunk(d *wire.Decoder, x *SessionMessageChunk) error {
 	*x = SessionMessageChunk{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "messageId":
-			err = wire.DecodeString(d, o.Value, &x.MessageID)
+			err = wire.DecodeString(d, &x.MessageID)
 			seen |= 1 << 0
 		case "content":
-			err = decodeContentBlock(d, o.Value, &x.Content)
+			err = decodeContentBlock(d, &x.Content)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "messageId", "content")
+		if err := d.Missing(seen, 0, "messageId", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeClientCapabilities(d *wire.Decoder, v []byte, x *ClientCapabilities) error {
+func decodeClientCapabilities(d *wire.Decoder, x *ClientCapabilities) error {
 	*x = ClientCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "auth":
-			err = wire.OrZero(&x.Auth, wire.DecodePtr(d, o.Value, &x.Auth, decodeClientAuthCapabilities))
+			err = wire.OrZero(&o, &x.Auth, wire.DecodePtr(d, &x.Auth, decodeClientAuthCapabilities))
 		case "elicitation":
-			err = wire.OrZero(&x.Elicitation, wire.DecodePtr(d, o.Value, &x.Elicitation, decodeElicitationCapabilities))
+			err = wire.OrZero(&o, &x.Elicitation, wire.DecodePtr(d, &x.Elicitation, decodeElicitationCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2823,19 +2972,19 @@ func decodeClientCapabilities(d *wire.Decoder, v []byte, x *ClientCapabilities) 
 	return err
 }
 
-func decodeClientAuthCapabilities(d *wire.Decoder, v []byte, x *ClientAuthCapabilities) error {
+func decodeClientAuthCapabilities(d *wire.Decoder, x *ClientAuthCapabilities) error {
 	*x = ClientAuthCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "terminal":
-			err = wire.OrZero(&x.Terminal, wire.DecodePtr(d, o.Value, &x.Terminal, decodeTerminalAuthCapabilities))
+			err = wire.OrZero(&o, &x.Terminal, wire.DecodePtr(d, &x.Terminal, decodeTerminalAuthCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2845,25 +2994,25 @@ func decodeClientAuthCapabilities(d *wire.Decoder, v []byte, x *ClientAuthCapabi
 	return err
 }
 
-func decodeTerminalAuthCapabilities(d *wire.Decoder, v []byte, x *TerminalAuthCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeTerminalAuthCapabilities(d *wire.Decoder, x *TerminalAuthCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeElicitationCapabilities(d *wire.Decoder, v []byte, x *ElicitationCapabilities) error {
+func decodeElicitationCapabilities(d *wire.Decoder, x *ElicitationCapabilities) error {
 	*x = ElicitationCapabilities{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "form":
-			err = wire.OrZero(&x.Form, wire.DecodePtr(d, o.Value, &x.Form, decodeElicitationFormCapabilities))
+			err = wire.OrZero(&o, &x.Form, wire.DecodePtr(d, &x.Form, decodeElicitationFormCapabilities))
 		case "url":
-			err = wire.OrZero(&x.URL, wire.DecodePtr(d, o.Value, &x.URL, decodeElicitationURLCapabilities))
+			err = wire.OrZero(&o, &x.URL, wire.DecodePtr(d, &x.URL, decodeElicitationURLCapabilities))
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
@@ -2873,336 +3022,362 @@ func decodeElicitationCapabilities(d *wire.Decoder, v []byte, x *ElicitationCapa
 	return err
 }
 
-func decodeElicitationFormCapabilities(d *wire.Decoder, v []byte, x *ElicitationFormCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeElicitationFormCapabilities(d *wire.Decoder, x *ElicitationFormCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeElicitationURLCapabilities(d *wire.Decoder, v []byte, x *ElicitationURLCapabilities) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeElicitationURLCapabilities(d *wire.Decoder, x *ElicitationURLCapabilities) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeHTTPHeader(d *wire.Decoder, v []byte, x *HTTPHeader) error {
+func decodeHTTPHeader(d *wire.Decoder, x *HTTPHeader) error {
 	*x = HTTPHeader{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "value")
+		if err := d.Missing(seen, 0, "name", "value"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMCPServerHTTP(d *wire.Decoder, v []byte, x *MCPServerHTTP) error {
+func decodeMCPServerHTTP(d *wire.Decoder, x *MCPServerHTTP) error {
 	*x = MCPServerHTTP{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "url":
-			err = wire.DecodeString(d, o.Value, &x.URL)
+			err = wire.DecodeString(d, &x.URL)
 			seen |= 1 << 1
 		case "headers":
-			err = wire.DecodeSlice(d, o.Value, &x.Headers, decodeHTTPHeader, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Headers, decodeHTTPHeader, wire.NullIsEmpty)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "url")
+		if err := d.Missing(seen, 0, "name", "url"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMCPServerACP(d *wire.Decoder, v []byte, x *MCPServerACP) error {
+func decodeMCPServerACP(d *wire.Decoder, x *MCPServerACP) error {
 	*x = MCPServerACP{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "serverId":
-			err = wire.DecodeString(d, o.Value, &x.ServerID)
+			err = wire.DecodeString(d, &x.ServerID)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "serverId")
+		if err := d.Missing(seen, 0, "name", "serverId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMCPServerStdio(d *wire.Decoder, v []byte, x *MCPServerStdio) error {
+func decodeMCPServerStdio(d *wire.Decoder, x *MCPServerStdio) error {
 	*x = MCPServerStdio{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "name":
-			err = wire.DecodeString(d, o.Value, &x.Name)
+			err = wire.DecodeString(d, &x.Name)
 			seen |= 1 << 0
 		case "command":
-			err = wire.DecodeString(d, o.Value, &x.Command)
+			err = wire.DecodeString(d, &x.Command)
 			seen |= 1 << 1
 		case "args":
-			err = wire.DecodeSlice(d, o.Value, &x.Args, wire.DecodeString, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Args, wire.DecodeString, wire.NullIsEmpty)
 		case "env":
-			err = wire.DecodeSlice(d, o.Value, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
+			err = wire.DecodeSlice(d, &x.Env, decodeEnvVariable, wire.NullIsEmpty)
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "name", "command")
+		if err := d.Missing(seen, 0, "name", "command"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSystemPrompt(d *wire.Decoder, v []byte, x *SystemPrompt) error {
+func decodeSystemPrompt(d *wire.Decoder, x *SystemPrompt) error {
 	*x = SystemPrompt{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "mode":
-			err = decodeSystemPromptMode(d, o.Value, &x.Mode)
+			err = decodeSystemPromptMode(d, &x.Mode)
 			seen |= 1 << 0
 		case "content":
-			err = wire.DecodeSlice(d, o.Value, &x.Content, decodeContentBlock, 0)
+			err = wire.DecodeSlice(d, &x.Content, decodeContentBlock, 0)
 			seen |= 1 << 1
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "mode", "content")
+		if err := d.Missing(seen, 0, "mode", "content"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeReplayFromStart(d *wire.Decoder, v []byte, x *ReplayFromStart) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeReplayFromStart(d *wire.Decoder, x *ReplayFromStart) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeCancelledPermissionOutcome(d *wire.Decoder, v []byte, x *CancelledPermissionOutcome) error {
-	return wire.DecodeEmpty(d, v, &x.Meta, &x.Extra)
+func decodeCancelledPermissionOutcome(d *wire.Decoder, x *CancelledPermissionOutcome) error {
+	return wire.DecodeEmpty(d, &x.Meta, &x.Extra)
 }
 
-func decodeSelectedPermissionOutcome(d *wire.Decoder, v []byte, x *SelectedPermissionOutcome) error {
+func decodeSelectedPermissionOutcome(d *wire.Decoder, x *SelectedPermissionOutcome) error {
 	*x = SelectedPermissionOutcome{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "optionId":
-			err = wire.DecodeString(d, o.Value, &x.OptionID)
+			err = wire.DecodeString(d, &x.OptionID)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "optionId")
+		if err := d.Missing(seen, 0, "optionId"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMCPError(d *wire.Decoder, v []byte, x *MCPError) error {
+func decodeMCPError(d *wire.Decoder, x *MCPError) error {
 	*x = MCPError{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "code":
-			err = wire.DecodeInt(d, o.Value, &x.Code)
+			err = wire.DecodeInt(d, &x.Code)
 			seen |= 1 << 0
 		case "message":
-			err = wire.DecodeString(d, o.Value, &x.Message)
+			err = wire.DecodeString(d, &x.Message)
 			seen |= 1 << 1
 		case "data":
-			err = wire.DecodeAny(d, o.Value, &x.Data)
+			err = wire.DecodeAny(d, &x.Data)
 		default:
-			o.KeepExtra()
+			err = o.Keep()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<2-1 {
-		return wire.Missing(seen, "code", "message")
+		if err := d.Missing(seen, 0, "code", "message"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeSetSessionConfigOptionRequestID(d *wire.Decoder, v []byte, x *SetSessionConfigOptionRequestID) error {
+func decodeSetSessionConfigOptionRequestID(d *wire.Decoder, x *SetSessionConfigOptionRequestID) error {
 	*x = SetSessionConfigOptionRequestID{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "value":
-			err = wire.DecodeString(d, o.Value, &x.Value)
+			err = wire.DecodeString(d, &x.Value)
 			seen |= 1 << 0
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "value")
+		if err := d.Missing(seen, 0, "value"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeSetSessionConfigOptionRequestBoolean(d *wire.Decoder, v []byte, x *SetSessionConfigOptionRequestBoolean) error {
+func decodeSetSessionConfigOptionRequestBoolean(d *wire.Decoder, x *SetSessionConfigOptionRequestBoolean) error {
 	*x = SetSessionConfigOptionRequestBoolean{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "value":
-			err = wire.DecodeBool(d, o.Value, &x.Value)
+			err = wire.DecodeBool(d, &x.Value)
 			seen |= 1 << 0
+		default:
+			err = o.Ignore()
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "value")
+		if err := d.Missing(seen, 0, "value"); err != nil {
+			return err
+		}
 	}
 	_, err = o.End()
 	return err
 }
 
-func decodeMessageMCPResponseResult(d *wire.Decoder, v []byte, x *MessageMCPResponseResult) error {
+func decodeMessageMCPResponseResult(d *wire.Decoder, x *MessageMCPResponseResult) error {
 	*x = MessageMCPResponseResult{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "result":
-			err = wire.DecodeAny(d, o.Value, &x.Result)
+			err = wire.DecodeAny(d, &x.Result)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "result")
+		if err := d.Missing(seen, 0, "result"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err
 }
 
-func decodeMessageMCPResponseError(d *wire.Decoder, v []byte, x *MessageMCPResponseError) error {
+func decodeMessageMCPResponseError(d *wire.Decoder, x *MessageMCPResponseError) error {
 	*x = MessageMCPResponseError{}
-	o, err := d.Object(v)
-	if err != nil {
+	var err error
+	var o wire.Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	var seen uint64
 	for o.Next() {
-		var err error
 		switch string(o.Key) {
 		case "error":
-			err = decodeMCPError(d, o.Value, &x.Error)
+			err = decodeMCPError(d, &x.Error)
 			seen |= 1 << 0
 		default:
-			o.Rest(&x.Meta)
+			err = o.Rest(&x.Meta)
 		}
 		if err != nil {
 			return wire.At(err, string(o.Key))
 		}
 	}
 	if seen != 1<<1-1 {
-		return wire.Missing(seen, "error")
+		if err := d.Missing(seen, 0, "error"); err != nil {
+			return err
+		}
 	}
 	x.Extra, err = o.End()
 	return err

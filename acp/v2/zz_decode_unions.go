@@ -6,13 +6,13 @@ import (
 	"github.com/grapnel-ai/grapnel/acp/internal/wire"
 )
 
-func decodeRequestID(d *wire.Decoder, v []byte, x *RequestID) error {
-	return wire.DecodeKinds(d, v, x, "i\"")
+func decodeRequestID(d *wire.Decoder, x *RequestID) error {
+	return wire.DecodeKinds(d, x, "i\"")
 }
 
-func decodeRequestPermissionSubject(d *wire.Decoder, v []byte, x *RequestPermissionSubject) error {
+func decodeRequestPermissionSubject(d *wire.Decoder, x *RequestPermissionSubject) error {
 	*x = RequestPermissionSubject{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -20,26 +20,26 @@ func decodeRequestPermissionSubject(d *wire.Decoder, v []byte, x *RequestPermiss
 	case "tool_call":
 		x.ToolCall = new(ToolCallPermissionSubject)
 		d.Skip("type")
-		return decodeToolCallPermissionSubject(d, v, x.ToolCall)
+		return decodeToolCallPermissionSubject(d, x.ToolCall)
 	case "command":
 		x.Command = new(CommandPermissionSubject)
 		d.Skip("type")
-		return decodeCommandPermissionSubject(d, v, x.Command)
+		return decodeCommandPermissionSubject(d, x.Command)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeToolKind(d *wire.Decoder, v []byte, x *ToolKind) error {
-	return wire.DecodeEnum(d, v, x, true, ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther)
+func decodeToolKind(d *wire.Decoder, x *ToolKind) error {
+	return wire.DecodeEnum(d, x, true, ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther)
 }
 
-func decodeToolCallStatus(d *wire.Decoder, v []byte, x *ToolCallStatus) error {
-	return wire.DecodeEnum(d, v, x, true, ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusPaused, ToolCallStatusCompleted, ToolCallStatusFailed, ToolCallStatusCancelled)
+func decodeToolCallStatus(d *wire.Decoder, x *ToolCallStatus) error {
+	return wire.DecodeEnum(d, x, true, ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusPaused, ToolCallStatusCompleted, ToolCallStatusFailed, ToolCallStatusCancelled)
 }
 
-func decodeToolCallContent(d *wire.Decoder, v []byte, x *ToolCallContent) error {
+func decodeToolCallContent(d *wire.Decoder, x *ToolCallContent) error {
 	*x = ToolCallContent{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -47,22 +47,22 @@ func decodeToolCallContent(d *wire.Decoder, v []byte, x *ToolCallContent) error 
 	case "content":
 		x.Content = new(Content)
 		d.Skip("type")
-		return decodeContent(d, v, x.Content)
+		return decodeContent(d, x.Content)
 	case "diff":
 		x.Diff = new(Diff)
 		d.Skip("type")
-		return decodeDiff(d, v, x.Diff)
+		return decodeDiff(d, x.Diff)
 	case "terminal":
 		x.Terminal = new(Terminal)
 		d.Skip("type")
-		return decodeTerminal(d, v, x.Terminal)
+		return decodeTerminal(d, x.Terminal)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeContentBlock(d *wire.Decoder, v []byte, x *ContentBlock) error {
+func decodeContentBlock(d *wire.Decoder, x *ContentBlock) error {
 	*x = ContentBlock{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -70,66 +70,66 @@ func decodeContentBlock(d *wire.Decoder, v []byte, x *ContentBlock) error {
 	case "text":
 		x.Text = new(TextContent)
 		d.Skip("type")
-		return decodeTextContent(d, v, x.Text)
+		return decodeTextContent(d, x.Text)
 	case "image":
 		x.Image = new(ImageContent)
 		d.Skip("type")
-		return decodeImageContent(d, v, x.Image)
+		return decodeImageContent(d, x.Image)
 	case "audio":
 		x.Audio = new(AudioContent)
 		d.Skip("type")
-		return decodeAudioContent(d, v, x.Audio)
+		return decodeAudioContent(d, x.Audio)
 	case "resource_link":
 		x.ResourceLink = new(ResourceLink)
 		d.Skip("type")
-		return decodeResourceLink(d, v, x.ResourceLink)
+		return decodeResourceLink(d, x.ResourceLink)
 	case "resource":
 		x.Resource = new(EmbeddedResource)
 		d.Skip("type")
-		return decodeEmbeddedResource(d, v, x.Resource)
+		return decodeEmbeddedResource(d, x.Resource)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeRole(d *wire.Decoder, v []byte, x *Role) error {
-	return wire.DecodeEnum(d, v, x, true, RoleAssistant, RoleUser)
+func decodeRole(d *wire.Decoder, x *Role) error {
+	return wire.DecodeEnum(d, x, true, RoleAssistant, RoleUser)
 }
 
-func decodeIconTheme(d *wire.Decoder, v []byte, x *IconTheme) error {
-	return wire.DecodeEnum(d, v, x, true, IconThemeLight, IconThemeDark)
+func decodeIconTheme(d *wire.Decoder, x *IconTheme) error {
+	return wire.DecodeEnum(d, x, true, IconThemeLight, IconThemeDark)
 }
 
-func decodeEmbeddedResourceResource(d *wire.Decoder, v []byte, x *EmbeddedResourceResource) error {
+func decodeEmbeddedResourceResource(d *wire.Decoder, x *EmbeddedResourceResource) error {
 	*x = EmbeddedResourceResource{}
 	switch {
-	case !wire.Has(v, "text", "uri") && wire.Has(v, "blob", "uri"):
+	case !d.Has("text", "uri") && d.Has("blob", "uri"):
 		x.Blob = new(BlobResourceContents)
-		return decodeBlobResourceContents(d, v, x.Blob)
+		return decodeBlobResourceContents(d, x.Blob)
 	default:
 		x.Text = new(TextResourceContents)
-		return decodeTextResourceContents(d, v, x.Text)
+		return decodeTextResourceContents(d, x.Text)
 	}
 }
 
-func decodeDiffFileType(d *wire.Decoder, v []byte, x *DiffFileType) error {
-	return wire.DecodeEnum(d, v, x, true, DiffFileTypeText, DiffFileTypeBinary, DiffFileTypeDirectory, DiffFileTypeSymlink)
+func decodeDiffFileType(d *wire.Decoder, x *DiffFileType) error {
+	return wire.DecodeEnum(d, x, true, DiffFileTypeText, DiffFileTypeBinary, DiffFileTypeDirectory, DiffFileTypeSymlink)
 }
 
-func decodeDiffPatchFormat(d *wire.Decoder, v []byte, x *DiffPatchFormat) error {
-	return wire.DecodeEnum(d, v, x, true, DiffPatchFormatGitPatch)
+func decodeDiffPatchFormat(d *wire.Decoder, x *DiffPatchFormat) error {
+	return wire.DecodeEnum(d, x, true, DiffPatchFormatGitPatch)
 }
 
-func decodePermissionOptionKind(d *wire.Decoder, v []byte, x *PermissionOptionKind) error {
-	return wire.DecodeEnum(d, v, x, true, PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways)
+func decodePermissionOptionKind(d *wire.Decoder, x *PermissionOptionKind) error {
+	return wire.DecodeEnum(d, x, true, PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways)
 }
 
-func decodeElicitationSchemaType(d *wire.Decoder, v []byte, x *ElicitationSchemaType) error {
-	return wire.DecodeEnum(d, v, x, false, ElicitationSchemaTypeObject)
+func decodeElicitationSchemaType(d *wire.Decoder, x *ElicitationSchemaType) error {
+	return wire.DecodeEnum(d, x, false, ElicitationSchemaTypeObject)
 }
 
-func decodeElicitationPropertySchema(d *wire.Decoder, v []byte, x *ElicitationPropertySchema) error {
+func decodeElicitationPropertySchema(d *wire.Decoder, x *ElicitationPropertySchema) error {
 	*x = ElicitationPropertySchema{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -137,34 +137,34 @@ func decodeElicitationPropertySchema(d *wire.Decoder, v []byte, x *ElicitationPr
 	case "string":
 		x.String = new(StringPropertySchema)
 		d.Skip("type")
-		return decodeStringPropertySchema(d, v, x.String)
+		return decodeStringPropertySchema(d, x.String)
 	case "number":
 		x.Number = new(NumberPropertySchema)
 		d.Skip("type")
-		return decodeNumberPropertySchema(d, v, x.Number)
+		return decodeNumberPropertySchema(d, x.Number)
 	case "integer":
 		x.Integer = new(IntegerPropertySchema)
 		d.Skip("type")
-		return decodeIntegerPropertySchema(d, v, x.Integer)
+		return decodeIntegerPropertySchema(d, x.Integer)
 	case "boolean":
 		x.Boolean = new(BooleanPropertySchema)
 		d.Skip("type")
-		return decodeBooleanPropertySchema(d, v, x.Boolean)
+		return decodeBooleanPropertySchema(d, x.Boolean)
 	case "array":
 		x.Array = new(MultiSelectPropertySchema)
 		d.Skip("type")
-		return decodeMultiSelectPropertySchema(d, v, x.Array)
+		return decodeMultiSelectPropertySchema(d, x.Array)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeStringFormat(d *wire.Decoder, v []byte, x *StringFormat) error {
-	return wire.DecodeEnum(d, v, x, true, StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime)
+func decodeStringFormat(d *wire.Decoder, x *StringFormat) error {
+	return wire.DecodeEnum(d, x, true, StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime)
 }
 
-func decodeMultiSelectItems(d *wire.Decoder, v []byte, x *MultiSelectItems) error {
+func decodeMultiSelectItems(d *wire.Decoder, x *MultiSelectItems) error {
 	*x = MultiSelectItems{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -172,18 +172,18 @@ func decodeMultiSelectItems(d *wire.Decoder, v []byte, x *MultiSelectItems) erro
 	case "string":
 		x.String = new(StringMultiSelectItems)
 		d.Skip("type")
-		return decodeStringMultiSelectItems(d, v, x.String)
+		return decodeStringMultiSelectItems(d, x.String)
 	}
 	if kind != nil {
-		return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+		return d.UnknownVariant(&x.Raw, true, "type", kind)
 	}
 	x.Titled = new(TitledMultiSelectItems)
-	return decodeTitledMultiSelectItems(d, v, x.Titled)
+	return decodeTitledMultiSelectItems(d, x.Titled)
 }
 
-func decodeAuthMethod(d *wire.Decoder, v []byte, x *AuthMethod) error {
+func decodeAuthMethod(d *wire.Decoder, x *AuthMethod) error {
 	*x = AuthMethod{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -191,42 +191,47 @@ func decodeAuthMethod(d *wire.Decoder, v []byte, x *AuthMethod) error {
 	case "terminal":
 		x.Terminal = new(AuthMethodTerminal)
 		d.Skip("type")
-		return decodeAuthMethodTerminal(d, v, x.Terminal)
+		return decodeAuthMethodTerminal(d, x.Terminal)
 	case "agent":
 		x.Agent = new(AuthMethodAgent)
 		d.Skip("type")
-		return decodeAuthMethodAgent(d, v, x.Agent)
+		return decodeAuthMethodAgent(d, x.Agent)
 	}
-	if err := wire.NeedAll(v, "methodId", "name"); err != nil {
+	if err := d.NeedAll("methodId", "name"); err != nil {
 		return err
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeLLMProtocol(d *wire.Decoder, v []byte, x *LLMProtocol) error {
-	return wire.DecodeEnum(d, v, x, true, LLMProtocolAnthropic, LLMProtocolOpenai, LLMProtocolAzure, LLMProtocolVertex, LLMProtocolBedrock)
+func decodeLLMProtocol(d *wire.Decoder, x *LLMProtocol) error {
+	return wire.DecodeEnum(d, x, true, LLMProtocolAnthropic, LLMProtocolOpenai, LLMProtocolAzure, LLMProtocolVertex, LLMProtocolBedrock)
 }
 
-func decodeAuthState(d *wire.Decoder, v []byte, x *AuthState) error {
-	return wire.DecodeEnum(d, v, x, true, AuthStateAuthenticated, AuthStateUnauthenticated, AuthStateNotRequired, AuthStateUnknown)
+func decodeAuthState(d *wire.Decoder, x *AuthState) error {
+	return wire.DecodeEnum(d, x, true, AuthStateAuthenticated, AuthStateUnauthenticated, AuthStateNotRequired, AuthStateUnknown)
 }
 
-func decodeSessionConfigOptionCategory(d *wire.Decoder, v []byte, x *SessionConfigOptionCategory) error {
-	return wire.DecodeEnum(d, v, x, true, SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel)
+func decodeSessionConfigOptionCategory(d *wire.Decoder, x *SessionConfigOptionCategory) error {
+	return wire.DecodeEnum(d, x, true, SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel)
 }
 
-func decodeSessionConfigSelectOptions(d *wire.Decoder, v []byte, x *SessionConfigSelectOptions) error {
+func decodeSessionConfigSelectOptions(d *wire.Decoder, x *SessionConfigSelectOptions) error {
 	*x = SessionConfigSelectOptions{}
-	err := wire.DecodeSlice(d, v, &x.Ungrouped, decodeSessionConfigSelectOption, 0)
-	if err != nil && wire.DecodeSlice(d, v, &x.Grouped, decodeSessionConfigSelectGroup, 0) == nil {
+	start := d.Start()
+	err := wire.DecodeSlice(d, &x.Ungrouped, decodeSessionConfigSelectOption, 0)
+	if err == nil {
+		return nil
+	}
+	d.Rewind(start)
+	if wire.DecodeSlice(d, &x.Grouped, decodeSessionConfigSelectGroup, 0) == nil {
 		return nil
 	}
 	return err
 }
 
-func decodeAvailableCommand(d *wire.Decoder, v []byte, x *AvailableCommand) error {
+func decodeAvailableCommand(d *wire.Decoder, x *AvailableCommand) error {
 	*x = AvailableCommand{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -234,17 +239,17 @@ func decodeAvailableCommand(d *wire.Decoder, v []byte, x *AvailableCommand) erro
 	case "command":
 		x.Command = new(Command)
 		d.Skip("type")
-		return decodeCommand(d, v, x.Command)
+		return decodeCommand(d, x.Command)
 	}
-	if err := wire.NeedAll(v, "name", "description"); err != nil {
+	if err := d.NeedAll("name", "description"); err != nil {
 		return err
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeAvailableCommandInput(d *wire.Decoder, v []byte, x *AvailableCommandInput) error {
+func decodeAvailableCommandInput(d *wire.Decoder, x *AvailableCommandInput) error {
 	*x = AvailableCommandInput{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -252,18 +257,18 @@ func decodeAvailableCommandInput(d *wire.Decoder, v []byte, x *AvailableCommandI
 	case "text":
 		x.Text = new(TextCommandInput)
 		d.Skip("type")
-		return decodeTextCommandInput(d, v, x.Text)
+		return decodeTextCommandInput(d, x.Text)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeSessionStatus(d *wire.Decoder, v []byte, x *SessionStatus) error {
-	return wire.DecodeEnum(d, v, x, true, SessionStatusOpen, SessionStatusSaved)
+func decodeSessionStatus(d *wire.Decoder, x *SessionStatus) error {
+	return wire.DecodeEnum(d, x, true, SessionStatusOpen, SessionStatusSaved)
 }
 
-func decodeStateUpdate(d *wire.Decoder, v []byte, x *StateUpdate) error {
+func decodeStateUpdate(d *wire.Decoder, x *StateUpdate) error {
 	*x = StateUpdate{}
-	kind, err := d.Tag(v, "state")
+	kind, err := d.Tag("state")
 	if err != nil {
 		return err
 	}
@@ -271,26 +276,26 @@ func decodeStateUpdate(d *wire.Decoder, v []byte, x *StateUpdate) error {
 	case "running":
 		x.Running = new(RunningStateUpdate)
 		d.Skip("state")
-		return decodeRunningStateUpdate(d, v, x.Running)
+		return decodeRunningStateUpdate(d, x.Running)
 	case "idle":
 		x.Idle = new(IdleStateUpdate)
 		d.Skip("state")
-		return decodeIdleStateUpdate(d, v, x.Idle)
+		return decodeIdleStateUpdate(d, x.Idle)
 	case "requires_action":
 		x.RequiresAction = new(RequiresActionStateUpdate)
 		d.Skip("state")
-		return decodeRequiresActionStateUpdate(d, v, x.RequiresAction)
+		return decodeRequiresActionStateUpdate(d, x.RequiresAction)
 	case "unknown":
 		x.Unknown = new(UnknownStateUpdate)
 		d.Skip("state")
-		return decodeUnknownStateUpdate(d, v, x.Unknown)
+		return decodeUnknownStateUpdate(d, x.Unknown)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "state", kind)
+	return d.UnknownVariant(&x.Raw, true, "state", kind)
 }
 
-func decodeBackgroundWork(d *wire.Decoder, v []byte, x *BackgroundWork) error {
+func decodeBackgroundWork(d *wire.Decoder, x *BackgroundWork) error {
 	*x = BackgroundWork{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -298,26 +303,26 @@ func decodeBackgroundWork(d *wire.Decoder, v []byte, x *BackgroundWork) error {
 	case "terminal":
 		x.Terminal = new(BackgroundTerminal)
 		d.Skip("type")
-		return decodeBackgroundTerminal(d, v, x.Terminal)
+		return decodeBackgroundTerminal(d, x.Terminal)
 	case "tool_call":
 		x.ToolCall = new(BackgroundToolCall)
 		d.Skip("type")
-		return decodeBackgroundToolCall(d, v, x.ToolCall)
+		return decodeBackgroundToolCall(d, x.ToolCall)
 	case "subagent":
 		x.Subagent = new(BackgroundSubagent)
 		d.Skip("type")
-		return decodeBackgroundSubagent(d, v, x.Subagent)
+		return decodeBackgroundSubagent(d, x.Subagent)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeErrorData(d *wire.Decoder, v []byte, x *ErrorData) error {
-	return wire.DecodeKinds(d, v, x, "*")
+func decodeErrorData(d *wire.Decoder, x *ErrorData) error {
+	return wire.DecodeKinds(d, x, "*")
 }
 
-func decodeSessionUpdate(d *wire.Decoder, v []byte, x *SessionUpdate) error {
+func decodeSessionUpdate(d *wire.Decoder, x *SessionUpdate) error {
 	*x = SessionUpdate{}
-	kind, err := d.Tag(v, "sessionUpdate")
+	kind, err := d.Tag("sessionUpdate")
 	if err != nil {
 		return err
 	}
@@ -325,102 +330,102 @@ func decodeSessionUpdate(d *wire.Decoder, v []byte, x *SessionUpdate) error {
 	case "user_message_chunk":
 		x.UserMessageChunk = new(ContentChunk)
 		d.Skip("sessionUpdate")
-		return decodeContentChunk(d, v, x.UserMessageChunk)
+		return decodeContentChunk(d, x.UserMessageChunk)
 	case "user_message":
 		x.UserMessage = new(UserMessage)
 		d.Skip("sessionUpdate")
-		return decodeUserMessage(d, v, x.UserMessage)
+		return decodeUserMessage(d, x.UserMessage)
 	case "agent_message_chunk":
 		x.AgentMessageChunk = new(ContentChunk)
 		d.Skip("sessionUpdate")
-		return decodeContentChunk(d, v, x.AgentMessageChunk)
+		return decodeContentChunk(d, x.AgentMessageChunk)
 	case "agent_message":
 		x.AgentMessage = new(AgentMessage)
 		d.Skip("sessionUpdate")
-		return decodeAgentMessage(d, v, x.AgentMessage)
+		return decodeAgentMessage(d, x.AgentMessage)
 	case "agent_thought_chunk":
 		x.AgentThoughtChunk = new(ContentChunk)
 		d.Skip("sessionUpdate")
-		return decodeContentChunk(d, v, x.AgentThoughtChunk)
+		return decodeContentChunk(d, x.AgentThoughtChunk)
 	case "agent_thought":
 		x.AgentThought = new(AgentThought)
 		d.Skip("sessionUpdate")
-		return decodeAgentThought(d, v, x.AgentThought)
+		return decodeAgentThought(d, x.AgentThought)
 	case "state_update":
 		x.StateUpdate = new(StateUpdate)
 		d.Skip("sessionUpdate")
-		return decodeStateUpdate(d, v, x.StateUpdate)
+		return decodeStateUpdate(d, x.StateUpdate)
 	case "tool_call_content_chunk":
 		x.ToolCallContentChunk = new(ToolCallContentChunk)
 		d.Skip("sessionUpdate")
-		return decodeToolCallContentChunk(d, v, x.ToolCallContentChunk)
+		return decodeToolCallContentChunk(d, x.ToolCallContentChunk)
 	case "tool_call_update":
 		x.ToolCallUpdate = new(ToolCallUpdate)
 		d.Skip("sessionUpdate")
-		return decodeToolCallUpdate(d, v, x.ToolCallUpdate)
+		return decodeToolCallUpdate(d, x.ToolCallUpdate)
 	case "terminal_update":
 		x.TerminalUpdate = new(TerminalUpdate)
 		d.Skip("sessionUpdate")
-		return decodeTerminalUpdate(d, v, x.TerminalUpdate)
+		return decodeTerminalUpdate(d, x.TerminalUpdate)
 	case "terminal_output_chunk":
 		x.TerminalOutputChunk = new(TerminalOutputChunk)
 		d.Skip("sessionUpdate")
-		return decodeTerminalOutputChunk(d, v, x.TerminalOutputChunk)
+		return decodeTerminalOutputChunk(d, x.TerminalOutputChunk)
 	case "plan_update":
 		x.PlanUpdate = new(PlanUpdate)
 		d.Skip("sessionUpdate")
-		return decodePlanUpdate(d, v, x.PlanUpdate)
+		return decodePlanUpdate(d, x.PlanUpdate)
 	case "plan_removed":
 		x.PlanRemoved = new(PlanRemoved)
 		d.Skip("sessionUpdate")
-		return decodePlanRemoved(d, v, x.PlanRemoved)
+		return decodePlanRemoved(d, x.PlanRemoved)
 	case "available_commands_update":
 		x.AvailableCommandsUpdate = new(AvailableCommandsUpdate)
 		d.Skip("sessionUpdate")
-		return decodeAvailableCommandsUpdate(d, v, x.AvailableCommandsUpdate)
+		return decodeAvailableCommandsUpdate(d, x.AvailableCommandsUpdate)
 	case "config_option_update":
 		x.ConfigOptionUpdate = new(ConfigOptionUpdate)
 		d.Skip("sessionUpdate")
-		return decodeConfigOptionUpdate(d, v, x.ConfigOptionUpdate)
+		return decodeConfigOptionUpdate(d, x.ConfigOptionUpdate)
 	case "session_info_update":
 		x.SessionInfoUpdate = new(SessionInfoUpdate)
 		d.Skip("sessionUpdate")
-		return decodeSessionInfoUpdate(d, v, x.SessionInfoUpdate)
+		return decodeSessionInfoUpdate(d, x.SessionInfoUpdate)
 	case "usage_update":
 		x.UsageUpdate = new(UsageUpdate)
 		d.Skip("sessionUpdate")
-		return decodeUsageUpdate(d, v, x.UsageUpdate)
+		return decodeUsageUpdate(d, x.UsageUpdate)
 	case "notice":
 		x.Notice = new(Notice)
 		d.Skip("sessionUpdate")
-		return decodeNotice(d, v, x.Notice)
+		return decodeNotice(d, x.Notice)
 	case "compaction_update":
 		x.CompactionUpdate = new(CompactionUpdate)
 		d.Skip("sessionUpdate")
-		return decodeCompactionUpdate(d, v, x.CompactionUpdate)
+		return decodeCompactionUpdate(d, x.CompactionUpdate)
 	case "compaction_summary_chunk":
 		x.CompactionSummaryChunk = new(CompactionSummaryChunk)
 		d.Skip("sessionUpdate")
-		return decodeCompactionSummaryChunk(d, v, x.CompactionSummaryChunk)
+		return decodeCompactionSummaryChunk(d, x.CompactionSummaryChunk)
 	case "subagent_update":
 		x.SubagentUpdate = new(SubagentUpdate)
 		d.Skip("sessionUpdate")
-		return decodeSubagentUpdate(d, v, x.SubagentUpdate)
+		return decodeSubagentUpdate(d, x.SubagentUpdate)
 	case "session_message":
 		x.SessionMessage = new(SessionMessage)
 		d.Skip("sessionUpdate")
-		return decodeSessionMessage(d, v, x.SessionMessage)
+		return decodeSessionMessage(d, x.SessionMessage)
 	case "session_message_chunk":
 		x.SessionMessageChunk = new(SessionMessageChunk)
 		d.Skip("sessionUpdate")
-		return decodeSessionMessageChunk(d, v, x.SessionMessageChunk)
+		return decodeSessionMessageChunk(d, x.SessionMessageChunk)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "sessionUpdate", kind)
+	return d.UnknownVariant(&x.Raw, true, "sessionUpdate", kind)
 }
 
-func decodePlanUpdateContent(d *wire.Decoder, v []byte, x *PlanUpdateContent) error {
+func decodePlanUpdateContent(d *wire.Decoder, x *PlanUpdateContent) error {
 	*x = PlanUpdateContent{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -428,41 +433,41 @@ func decodePlanUpdateContent(d *wire.Decoder, v []byte, x *PlanUpdateContent) er
 	case "items":
 		x.Items = new(PlanItems)
 		d.Skip("type")
-		return decodePlanItems(d, v, x.Items)
+		return decodePlanItems(d, x.Items)
 	case "file":
 		x.File = new(PlanFile)
 		d.Skip("type")
-		return decodePlanFile(d, v, x.File)
+		return decodePlanFile(d, x.File)
 	case "markdown":
 		x.Markdown = new(PlanMarkdown)
 		d.Skip("type")
-		return decodePlanMarkdown(d, v, x.Markdown)
+		return decodePlanMarkdown(d, x.Markdown)
 	}
-	if err := wire.NeedAll(v, "planId"); err != nil {
+	if err := d.NeedAll("planId"); err != nil {
 		return err
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodePlanEntryPriority(d *wire.Decoder, v []byte, x *PlanEntryPriority) error {
-	return wire.DecodeEnum(d, v, x, true, PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow)
+func decodePlanEntryPriority(d *wire.Decoder, x *PlanEntryPriority) error {
+	return wire.DecodeEnum(d, x, true, PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow)
 }
 
-func decodePlanEntryStatus(d *wire.Decoder, v []byte, x *PlanEntryStatus) error {
-	return wire.DecodeEnum(d, v, x, true, PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted, PlanEntryStatusCancelled)
+func decodePlanEntryStatus(d *wire.Decoder, x *PlanEntryStatus) error {
+	return wire.DecodeEnum(d, x, true, PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted, PlanEntryStatusCancelled)
 }
 
-func decodeNoticeSeverity(d *wire.Decoder, v []byte, x *NoticeSeverity) error {
-	return wire.DecodeEnum(d, v, x, true, NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError)
+func decodeNoticeSeverity(d *wire.Decoder, x *NoticeSeverity) error {
+	return wire.DecodeEnum(d, x, true, NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError)
 }
 
-func decodeCompactionStatus(d *wire.Decoder, v []byte, x *CompactionStatus) error {
-	return wire.DecodeEnum(d, v, x, true, CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled)
+func decodeCompactionStatus(d *wire.Decoder, x *CompactionStatus) error {
+	return wire.DecodeEnum(d, x, true, CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled)
 }
 
-func decodeMCPServer(d *wire.Decoder, v []byte, x *MCPServer) error {
+func decodeMCPServer(d *wire.Decoder, x *MCPServer) error {
 	*x = MCPServer{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -470,30 +475,30 @@ func decodeMCPServer(d *wire.Decoder, v []byte, x *MCPServer) error {
 	case "http":
 		x.HTTP = new(MCPServerHTTP)
 		d.Skip("type")
-		return decodeMCPServerHTTP(d, v, x.HTTP)
+		return decodeMCPServerHTTP(d, x.HTTP)
 	case "acp":
 		x.ACP = new(MCPServerACP)
 		d.Skip("type")
-		return decodeMCPServerACP(d, v, x.ACP)
+		return decodeMCPServerACP(d, x.ACP)
 	case "stdio":
 		x.Stdio = new(MCPServerStdio)
 		d.Skip("type")
-		return decodeMCPServerStdio(d, v, x.Stdio)
+		return decodeMCPServerStdio(d, x.Stdio)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeSystemPromptMode(d *wire.Decoder, v []byte, x *SystemPromptMode) error {
-	return wire.DecodeEnum(d, v, x, true, SystemPromptModeAppend, SystemPromptModeOverride)
+func decodeSystemPromptMode(d *wire.Decoder, x *SystemPromptMode) error {
+	return wire.DecodeEnum(d, x, true, SystemPromptModeAppend, SystemPromptModeOverride)
 }
 
-func decodeSessionArchiveFilter(d *wire.Decoder, v []byte, x *SessionArchiveFilter) error {
-	return wire.DecodeEnum(d, v, x, true, SessionArchiveFilterExclude, SessionArchiveFilterInclude, SessionArchiveFilterOnly)
+func decodeSessionArchiveFilter(d *wire.Decoder, x *SessionArchiveFilter) error {
+	return wire.DecodeEnum(d, x, true, SessionArchiveFilterExclude, SessionArchiveFilterInclude, SessionArchiveFilterOnly)
 }
 
-func decodeReplayFrom(d *wire.Decoder, v []byte, x *ReplayFrom) error {
+func decodeReplayFrom(d *wire.Decoder, x *ReplayFrom) error {
 	*x = ReplayFrom{}
-	kind, err := d.Tag(v, "type")
+	kind, err := d.Tag("type")
 	if err != nil {
 		return err
 	}
@@ -501,14 +506,14 @@ func decodeReplayFrom(d *wire.Decoder, v []byte, x *ReplayFrom) error {
 	case "start":
 		x.Start = new(ReplayFromStart)
 		d.Skip("type")
-		return decodeReplayFromStart(d, v, x.Start)
+		return decodeReplayFromStart(d, x.Start)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "type", kind)
+	return d.UnknownVariant(&x.Raw, true, "type", kind)
 }
 
-func decodeRequestPermissionOutcome(d *wire.Decoder, v []byte, x *RequestPermissionOutcome) error {
+func decodeRequestPermissionOutcome(d *wire.Decoder, x *RequestPermissionOutcome) error {
 	*x = RequestPermissionOutcome{}
-	kind, err := d.Tag(v, "outcome")
+	kind, err := d.Tag("outcome")
 	if err != nil {
 		return err
 	}
@@ -516,43 +521,43 @@ func decodeRequestPermissionOutcome(d *wire.Decoder, v []byte, x *RequestPermiss
 	case "cancelled":
 		x.Cancelled = new(CancelledPermissionOutcome)
 		d.Skip("outcome")
-		return decodeCancelledPermissionOutcome(d, v, x.Cancelled)
+		return decodeCancelledPermissionOutcome(d, x.Cancelled)
 	case "selected":
 		x.Selected = new(SelectedPermissionOutcome)
 		d.Skip("outcome")
-		return decodeSelectedPermissionOutcome(d, v, x.Selected)
+		return decodeSelectedPermissionOutcome(d, x.Selected)
 	}
-	return d.UnknownVariant(v, &x.Raw, true, "outcome", kind)
+	return d.UnknownVariant(&x.Raw, true, "outcome", kind)
 }
 
-func decodeElicitationContentValue(d *wire.Decoder, v []byte, x *ElicitationContentValue) error {
-	return wire.DecodeKinds(d, v, x, "*")
+func decodeElicitationContentValue(d *wire.Decoder, x *ElicitationContentValue) error {
+	return wire.DecodeKinds(d, x, "*")
 }
 
-func decodeMessageMCPResponse(d *wire.Decoder, v []byte, x *MessageMCPResponse) error {
+func decodeMessageMCPResponse(d *wire.Decoder, x *MessageMCPResponse) error {
 	*x = MessageMCPResponse{}
 	switch {
-	case !wire.Has(v, "result") && wire.Has(v, "error"):
+	case !d.Has("result") && d.Has("error"):
 		x.Error = new(MessageMCPResponseError)
-		return decodeMessageMCPResponseError(d, v, x.Error)
+		return decodeMessageMCPResponseError(d, x.Error)
 	default:
 		x.Result = new(MessageMCPResponseResult)
-		return decodeMessageMCPResponseResult(d, v, x.Result)
+		return decodeMessageMCPResponseResult(d, x.Result)
 	}
 }
 
-func decodeDiffOperation(d *wire.Decoder, v []byte, x *DiffOperation) error {
-	return wire.DecodeEnum(d, v, x, true, DiffOperationAdd, DiffOperationDelete, DiffOperationModify, DiffOperationMove, DiffOperationCopy)
+func decodeDiffOperation(d *wire.Decoder, x *DiffOperation) error {
+	return wire.DecodeEnum(d, x, true, DiffOperationAdd, DiffOperationDelete, DiffOperationModify, DiffOperationMove, DiffOperationCopy)
 }
 
-func decodeElicitationMode(d *wire.Decoder, v []byte, x *ElicitationMode) error {
-	return wire.DecodeEnum(d, v, x, true, ElicitationModeForm, ElicitationModeURL)
+func decodeElicitationMode(d *wire.Decoder, x *ElicitationMode) error {
+	return wire.DecodeEnum(d, x, true, ElicitationModeForm, ElicitationModeURL)
 }
 
-func decodeIdleStopReason(d *wire.Decoder, v []byte, x *IdleStopReason) error {
-	return wire.DecodeEnum(d, v, x, true, IdleStopReasonEndTurn, IdleStopReasonMaxTokens, IdleStopReasonMaxTurnRequests, IdleStopReasonRefusal, IdleStopReasonCancelled, IdleStopReasonError)
+func decodeIdleStopReason(d *wire.Decoder, x *IdleStopReason) error {
+	return wire.DecodeEnum(d, x, true, IdleStopReasonEndTurn, IdleStopReasonMaxTokens, IdleStopReasonMaxTurnRequests, IdleStopReasonRefusal, IdleStopReasonCancelled, IdleStopReasonError)
 }
 
-func decodeElicitationAction(d *wire.Decoder, v []byte, x *ElicitationAction) error {
-	return wire.DecodeEnum(d, v, x, true, ElicitationActionAccept, ElicitationActionDecline, ElicitationActionCancel)
+func decodeElicitationAction(d *wire.Decoder, x *ElicitationAction) error {
+	return wire.DecodeEnum(d, x, true, ElicitationActionAccept, ElicitationActionDecline, ElicitationActionCancel)
 }

@@ -17,60 +17,59 @@ const (
 	AtLeastOne                    // an empty array is refused
 )
 
-// DecodePtr decodes v into a new T, or leaves nil for null.
-func DecodePtr[T any](d *Decoder, v []byte, x **T, f Func[T]) error {
+// DecodePtr decodes into a new T, or leaves nil for null.
+func DecodePtr[T any](d *Decoder, x **T, f Func[T]) error {
 	*x = nil
-	if isNull(v) {
+	if d.null() {
 		return nil
 	}
 	t := new(T)
-	if err := f(d, v, t); err != nil {
-		return err
+	err := f(d, t)
+	if err == nil {
+		*x = t
 	}
-	*x = t
-	return nil
+	return err
 }
 
 // DecodeOpt decodes a member of a patch.
-func DecodeOpt[T any](d *Decoder, v []byte, x *acp.Opt[T], f Func[T]) error {
-	if isNull(v) {
+func DecodeOpt[T any](d *Decoder, x *acp.Opt[T], f Func[T]) error {
+	if d.null() {
 		*x = acp.None[T]()
 		return nil
 	}
 	var t T
-	if err := f(d, v, &t); err != nil {
-		return err
+	err := f(d, &t)
+	if err == nil {
+		*x = acp.Some(t)
 	}
-	*x = acp.Some(t)
-	return nil
+	return err
 }
 
 // DecodeSlice decodes an array.
-func DecodeSlice[T any](d *Decoder, v []byte, x *[]T, f Func[T], rules Rules) error {
+func DecodeSlice[T any](d *Decoder, x *[]T, f Func[T], rules Rules) error {
 	*x = nil
-	if rules&NullIsEmpty != 0 && isNull(v) {
+	if rules&NullIsEmpty != 0 && d.null() {
 		return nil
 	}
-	if len(v) == 0 || v[0] != '[' {
+	if !d.at('[') {
 		return Wrong("must be an array")
 	}
 	items := []T{}
-	for i, n := skipSpace(v, 1), 0; i < len(v) && v[i] != ']'; n++ {
-		end := scanValue(v, i)
-		if end < 0 {
-			return Wrong("is not valid JSON")
-		}
+	d.pos++
+	for n := 0; d.nextItem(); n++ {
 		var item T
-		err := f(d, v[i:end], &item)
-		if err == nil {
-			items = append(items, item)
-		} else if rules&DropBad == 0 {
+		kept, err := decodeItem(d, &item, f, rules)
+		if err != nil {
 			return atIndex(err, n)
 		}
-		if i = skipSpace(v, end); i < len(v) && v[i] == ',' {
-			i = skipSpace(v, i+1)
+		if kept {
+			items = append(items, item)
 		}
 	}
+	if !d.at(']') {
+		return errInvalid()
+	}
+	d.pos++
 	if rules&AtLeastOne != 0 && len(items) == 0 {
 		return Wrong("must not be empty")
 	}
@@ -78,64 +77,67 @@ func DecodeSlice[T any](d *Decoder, v []byte, x *[]T, f Func[T], rules Rules) er
 	return nil
 }
 
+// nextItem moves to the next item of an array and reports whether there is one.
+func (d *Decoder) nextItem() bool {
+	if d.pos = skipSpace(d.buf, d.pos); d.at(',') {
+		d.pos = skipSpace(d.buf, d.pos+1)
+	}
+	return d.pos < len(d.buf) && d.buf[d.pos] != ']'
+}
+
+// decodeItem decodes one item, or steps over it when it is bad and may be.
+func decodeItem[T any](d *Decoder, item *T, f Func[T], rules Rules) (kept bool, err error) {
+	start := d.pos
+	if err = f(d, item); err == nil || rules&DropBad == 0 {
+		return true, err
+	}
+	d.skip = ""
+	d.pos = start
+	_, err = d.value()
+	return false, err
+}
+
 // SliceOf is DecodeSlice as a Func.
 func SliceOf[T any](f Func[T], rules Rules) Func[[]T] {
-	return func(d *Decoder, v []byte, x *[]T) error { return DecodeSlice(d, v, x, f, rules) }
+	return func(d *Decoder, x *[]T) error { return DecodeSlice(d, x, f, rules) }
 }
 
 // DecodeMap decodes an object whose names are data.
-func DecodeMap[T any](d *Decoder, v []byte, x *map[string]T, f Func[T], rules Rules) error {
+func DecodeMap[T any](d *Decoder, x *map[string]T, f Func[T], rules Rules) error {
+	var members acp.Members[T]
 	*x = nil
-	if rules&NullIsEmpty != 0 && isNull(v) {
-		return nil
-	}
-	o, err := d.Object(v)
-	if err != nil {
+	if err := DecodeMembers(d, &members, f, rules); err != nil || members == nil {
 		return err
 	}
-	m := map[string]T{}
-	for o.Next() {
-		var item T
-		if err := f(d, o.Value, &item); err != nil {
-			return At(err, string(o.Key))
-		}
-		m[string(o.Key)] = item
+	m := make(map[string]T, len(members))
+	for _, member := range members {
+		m[member.Name] = member.Value
 	}
 	*x = m
-	_, err = o.End()
-	return err
+	return nil
 }
 
 // DecodeMembers decodes an object whose names are data and in order.
-func DecodeMembers[T any](d *Decoder, v []byte, x *acp.Members[T], f Func[T], rules Rules) error {
+func DecodeMembers[T any](d *Decoder, x *acp.Members[T], f Func[T], rules Rules) error {
 	*x = nil
-	if rules&NullIsEmpty != 0 && isNull(v) {
+	if rules&NullIsEmpty != 0 && d.null() {
 		return nil
 	}
-	o, err := d.Object(v)
-	if err != nil {
+	var o Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	members := acp.Members[T]{}
 	for o.Next() {
 		member := acp.Member[T]{Name: string(o.Key)}
-		if err := f(d, o.Value, &member.Value); err != nil {
+		if err := f(d, &member.Value); err != nil {
 			return At(err, member.Name)
 		}
 		members = append(members, member)
 	}
 	*x = members
-	_, err = o.End()
+	_, err := o.End()
 	return err
-}
-
-// OrZero forgets an error and with it whatever was decoded: the schema's
-// x-deserialize-default-on-error.
-func OrZero[T any](x *T, err error) error {
-	if err != nil {
-		*x = *new(T)
-	}
-	return nil
 }
 
 // EncodeSlice writes an array; nil as [].

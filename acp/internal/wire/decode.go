@@ -7,11 +7,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Decoder carries what the decoding of one message has to know.
+// Decoder walks one message. A function that decodes leaves it behind the value
+// it has read; after an error the position means nothing, and whoever forgives
+// the error goes on from where the value began.
 type Decoder struct {
 	// Strict makes values that a closed enum or union does not have an error,
 	// as the official parsers do. Otherwise they are kept as they came.
 	Strict bool
+
+	buf []byte
+	pos int // of the next value
 
 	// skip lists the members of the object about to be decoded that belong to
 	// somebody else: the discriminator of the union around it, the members of
@@ -19,8 +24,8 @@ type Decoder struct {
 	skip string
 }
 
-// Func decodes the value v into x.
-type Func[T any] func(d *Decoder, v []byte, x *T) error
+// Func decodes the next value of d into x.
+type Func[T any] func(d *Decoder, x *T) error
 
 // Unmarshal reads the next value of dec into x and keeps what it does not know.
 func Unmarshal[T any](dec *jsontext.Decoder, x *T, f Func[T]) error {
@@ -28,7 +33,34 @@ func Unmarshal[T any](dec *jsontext.Decoder, x *T, f Func[T]) error {
 	if err != nil {
 		return err
 	}
-	return f(&Decoder{}, v, x)
+	return f(&Decoder{buf: v}, x)
+}
+
+// Decode reads raw, which jsontext must have accepted, into x.
+func Decode[T any](raw jsontext.Value, x *T, f Func[T], strict bool) error {
+	return f(&Decoder{buf: raw, pos: skipSpace(raw, 0), Strict: strict}, x)
+}
+
+// at reports whether the next value begins with c.
+func (d *Decoder) at(c byte) bool { return d.pos < len(d.buf) && d.buf[d.pos] == c }
+
+// value returns the bytes of the next value and moves behind it.
+func (d *Decoder) value() ([]byte, error) {
+	start, end := d.pos, scanValue(d.buf, d.pos)
+	if end < 0 {
+		return nil, errInvalid()
+	}
+	d.pos = end
+	return d.buf[start:end], nil
+}
+
+// null moves behind the next value if it is null.
+func (d *Decoder) null() bool {
+	if !d.at('n') {
+		return false
+	}
+	_, err := d.value()
+	return err == nil
 }
 
 // Skip names members of the next object that are not extra.
@@ -39,219 +71,124 @@ func (d *Decoder) Skip(names string) {
 	d.skip = names
 }
 
-// Object walks the members of one object.
-type Object struct {
-	Key   []byte // unescaped
-	Value []byte
+// Start is where the next value begins, for Rewind.
+func (d *Decoder) Start() int { return d.pos }
 
-	buf   []byte
-	pos   int
-	skip  string
-	extra []byte
-	bad   bool
-}
+// Rewind goes back to a value that is decoded once more.
+func (d *Decoder) Rewind(start int) { d.pos = start }
 
-// Object starts to walk v, which must be an object.
-func (d *Decoder) Object(v []byte) (Object, error) {
-	o := Object{buf: v, pos: 1, skip: d.skip}
-	d.skip = ""
-	if len(v) == 0 || v[0] != '{' {
-		return o, Wrong("must be an object")
-	}
-	return o, nil
-}
-
-// Next moves to the next member. It returns false at the end.
-func (o *Object) Next() bool {
-	i := skipSpace(o.buf, o.pos)
-	if i < len(o.buf) && o.buf[i] == ',' {
-		i = skipSpace(o.buf, i+1)
-	}
-	if i >= len(o.buf) || o.buf[i] != '"' {
-		o.bad = i >= len(o.buf) || o.buf[i] != '}'
-		return false
-	}
-	end := scanString(o.buf, i)
-	if end < 0 {
-		o.bad = true
-		return false
-	}
-	key, err := unquote(o.buf[i:end])
-	if i = skipSpace(o.buf, end); err != nil || i >= len(o.buf) || o.buf[i] != ':' {
-		o.bad = true
-		return false
-	}
-	i = skipSpace(o.buf, i+1)
-	if end = scanValue(o.buf, i); end < 0 {
-		o.bad = true
-		return false
-	}
-	o.Key, o.Value, o.pos = key, o.buf[i:end], end
-	return true
-}
-
-// KeepExtra keeps the member at hand, which the type does not know.
-func (o *Object) KeepExtra() {
-	if o.skip != "" && listed(o.skip, o.Key) {
-		return
-	}
-	if o.extra == nil {
-		o.extra = append(o.extra, '{')
-	} else {
-		o.extra = append(o.extra, ',')
-	}
-	// A name that was valid on the way in can be quoted.
-	o.extra, _ = jsontext.AppendQuote(o.extra, o.Key)
-	o.extra = append(o.extra, ':')
-	o.extra = append(o.extra, o.Value...)
-}
-
-// Rest takes the member at hand, which is none of the type's own: it is _meta,
-// which is dropped when it is neither an object nor null, or extra.
-func (o *Object) Rest(meta *jsontext.Value) {
-	if string(o.Key) != "_meta" {
-		o.KeepExtra()
-		return
-	}
-	_ = DecodeObject(nil, o.Value, meta)
-}
-
-// End returns the members kept as extra, as an object, or nil for none.
-func (o *Object) End() (jsontext.Value, error) {
-	if o.bad {
-		return nil, Wrong("is not valid JSON")
-	}
-	if o.extra == nil {
-		return nil, nil
-	}
-	return append(o.extra, '}'), nil
-}
-
-// DecodeEmpty decodes an object that has no members of its own but _meta.
-func DecodeEmpty(d *Decoder, v []byte, meta, extra *jsontext.Value) error {
-	*meta, *extra = nil, nil
-	o, err := d.Object(v)
-	if err != nil {
-		return err
-	}
-	for o.Next() {
-		o.Rest(meta)
-	}
-	*extra, err = o.End()
-	return err
-}
-
-func listed(list string, name []byte) bool {
-	for len(list) > 0 {
-		head, tail, _ := strings.Cut(list, ",")
-		if head == string(name) {
-			return true
-		}
-		list = tail
-	}
-	return false
-}
-
-// Tag returns the text of the discriminator called name of the object v. The
-// result is nil when there is none or it is not a string.
-func (d *Decoder) Tag(v []byte, name string) ([]byte, error) {
-	tag, err := tagOf(v, name)
-	if err != nil {
+// Tag returns the text of the discriminator called name of the next value,
+// which must be an object, and does not move. The result is nil when there is
+// none or it is not a string.
+func (d *Decoder) Tag(name string) ([]byte, error) {
+	if !d.at('{') {
 		d.skip = ""
+		return nil, Wrong("must be an object")
 	}
-	return tag, err
+	return d.tag(name), nil
 }
 
-func tagOf(v []byte, name string) ([]byte, error) {
-	member, err := Find(v, name)
-	if err != nil || len(member) < 2 || member[0] != '"' {
-		return nil, err
+func (d *Decoder) tag(name string) []byte {
+	member := d.find(name)
+	if len(member) < 2 || member[0] != '"' {
+		return nil
 	}
-	return unquote(member)
+	text, err := unquote(member)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // Kind is the discriminator of a variant kept raw, empty when there is none.
-func Kind(raw []byte, name string) string {
-	tag, _ := tagOf(raw, name) // what is no object has no kind
-	return string(tag)
-}
+func Kind(raw []byte, name string) string { return string((&Decoder{buf: raw}).tag(name)) }
 
-// Find returns the value of the member called name of the object v, nil when
-// there is none.
-func Find(v []byte, name string) ([]byte, error) {
-	o, err := new(Decoder).Object(v)
-	if err != nil {
-		return nil, err
-	}
-	for o.Next() {
+// find returns the value of the member called name of the next value, nil when
+// that is no object or has none. It does not move.
+func (d *Decoder) find(name string) (member []byte) {
+	pos, skip := d.pos, d.skip
+	var o Object
+	for ok := o.Open(d) == nil && o.Next(); ok; ok = o.Next() {
+		value, err := d.value()
+		if err != nil {
+			break
+		}
 		if string(o.Key) == name {
-			return o.Value, nil
+			member = value
+			break
 		}
 	}
-	_, err = o.End()
-	return nil, err
+	d.pos, d.skip = pos, skip
+	return member
 }
 
-// Has reports whether the object v has every one of the members.
-func Has(v []byte, names ...string) bool {
+// Has reports whether the next value is an object with all of the members.
+func (d *Decoder) Has(names ...string) bool {
 	for _, name := range names {
-		if member, err := Find(v, name); err != nil || member == nil {
+		if d.find(name) == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// NeedAll names the first of the members that the object v lacks.
-func NeedAll(v []byte, names ...string) error {
+// NeedAll names the first of the members that the next value lacks.
+func (d *Decoder) NeedAll(names ...string) error {
 	for _, name := range names {
-		if !Has(v, name) {
+		if !d.Has(name) {
 			return &FieldError{Path: name, Problem: "is required"}
 		}
 	}
 	return nil
 }
 
-// NeedAny is an error when the object v has none of the members.
-func NeedAny(v []byte, names ...string) error {
+// NeedAny is an error when the next value has none of the members.
+func (d *Decoder) NeedAny(names ...string) error {
 	for _, name := range names {
-		if Has(v, name) {
+		if d.Has(name) {
 			return nil
 		}
 	}
 	return Wrong("needs one of %s", strings.Join(names, ", "))
 }
 
-// Missing names the first required member that was not seen. A decoder that is
-// not strict lets those in optional miss.
+// Missing names the first required member that was not seen. Names are in the
+// order of their bits. A decoder that is not strict lets those in optional miss.
 func (d *Decoder) Missing(seen, optional uint64, names ...string) error {
 	if !d.Strict {
 		seen |= optional
 	}
-	return Missing(seen, names...)
+	for i, name := range names {
+		if seen&(1<<i) == 0 {
+			return &FieldError{Path: name, Problem: "is required"}
+		}
+	}
+	return nil
 }
 
-// UnknownVariant keeps v, a variant that its union does not have, unless the
-// decoder is strict and the union closed. Tag is the discriminator's name and
-// kind its text, nil when it is missing.
-func (d *Decoder) UnknownVariant(v []byte, raw *jsontext.Value, open bool, tag string, kind []byte) error {
+// UnknownVariant keeps the next value, a variant that its union does not have,
+// unless the decoder is strict and the union closed. Tag is the discriminator's
+// name and kind its text, nil when it is missing.
+func (d *Decoder) UnknownVariant(raw *jsontext.Value, open bool, tag string, kind []byte) error {
 	skip := d.skip
 	d.skip = ""
 	if err := d.UnknownHalf(kind, open, tag); err != nil {
 		return err
 	}
 	if skip == "" {
-		*raw = bytes.Clone(v)
-		return nil
+		return DecodeAny(d, raw)
 	}
 	d.skip = skip
-	o, err := d.Object(v)
-	if err != nil {
+	var o Object
+	if err := o.Open(d); err != nil {
 		return err
 	}
 	for o.Next() {
-		o.KeepExtra()
+		if err := o.Keep(); err != nil {
+			return err
+		}
 	}
+	var err error
 	*raw, err = o.End()
 	return err
 }
@@ -263,7 +200,7 @@ func (d *Decoder) UnknownHalf(kind []byte, open bool, tag string) error {
 	case kind == nil:
 		return &FieldError{Path: tag, Problem: "is required and must be a string"}
 	case d.Strict && !open:
-		return At(Unknown(kind), tag)
+		return At(Unknown(bytes.Clone(kind)), tag)
 	}
 	return nil
 }

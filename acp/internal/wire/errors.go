@@ -44,16 +44,8 @@ func At(err error, name string) error {
 
 func atIndex(err error, i int) error { return At(err, "["+strconv.Itoa(i)+"]") }
 
-// Missing names the first of the required members whose bit is not in seen.
-// Names are in the order of their bits.
-func Missing(seen uint64, names ...string) error {
-	for i, name := range names {
-		if seen&(1<<i) == 0 {
-			return &FieldError{Path: name, Problem: "is required"}
-		}
-	}
-	return nil
-}
+// errInvalid cannot happen on what jsontext has accepted.
+func errInvalid() error { return Wrong("is not valid JSON") }
 
 // Unknown says that a closed set does not have value.
 func Unknown(value []byte) error {

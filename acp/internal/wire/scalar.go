@@ -13,46 +13,53 @@ type Integer interface {
 	~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64
 }
 
-// DecodeString decodes a string.
-func DecodeString[T ~string](_ *Decoder, v []byte, x *T) error {
-	if len(v) < 2 || v[0] != '"' {
-		return Wrong("must be a string")
+// text reads a string. The bytes may be those of the message.
+func (d *Decoder) text() ([]byte, error) {
+	if !d.at('"') {
+		return nil, Wrong("must be a string")
 	}
-	s, err := unquote(v)
+	v, err := d.value()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	*x = T(s)
-	return nil
+	return unquote(v)
+}
+
+// DecodeString decodes a string.
+func DecodeString[T ~string](d *Decoder, x *T) error {
+	s, err := d.text()
+	if err == nil {
+		*x = T(s)
+	}
+	return err
 }
 
 // DecodeNonEmpty decodes a string of at least one character.
-func DecodeNonEmpty[T ~string](d *Decoder, v []byte, x *T) error {
-	if err := DecodeString(d, v, x); err != nil {
-		return err
-	}
-	if *x == "" {
+func DecodeNonEmpty[T ~string](d *Decoder, x *T) error {
+	err := DecodeString(d, x)
+	if err == nil && *x == "" {
 		return Wrong("must not be empty")
 	}
-	return nil
+	return err
 }
 
 // DecodeBool decodes a boolean.
-func DecodeBool(_ *Decoder, v []byte, x *bool) error {
-	switch string(v) {
-	case "true":
-		*x = true
-	case "false":
-		*x = false
-	default:
+func DecodeBool(d *Decoder, x *bool) error {
+	if !d.at('t') && !d.at('f') {
 		return Wrong("must be true or false")
 	}
-	return nil
+	*x = d.at('t')
+	_, err := d.value()
+	return err
 }
 
 // DecodeInt decodes an integer that fits in T. A fraction or an exponent is
 // refused even where its value would be whole.
-func DecodeInt[T Integer](_ *Decoder, v []byte, x *T) error {
+func DecodeInt[T Integer](d *Decoder, x *T) error {
+	v, err := d.value()
+	if err != nil {
+		return err
+	}
 	if ^T(0) > 0 {
 		n, err := strconv.ParseUint(string(v), 10, 64)
 		if err != nil || uint64(T(n)) != n {
@@ -78,89 +85,87 @@ func signedBits[T Integer]() int {
 }
 
 // DecodePositive decodes an integer of at least 1.
-func DecodePositive[T Integer](d *Decoder, v []byte, x *T) error {
-	if err := DecodeInt(d, v, x); err != nil {
-		return err
-	}
-	if *x < 1 {
+func DecodePositive[T Integer](d *Decoder, x *T) error {
+	err := DecodeInt(d, x)
+	if err == nil && *x < 1 {
 		return Wrong("must be at least 1")
 	}
-	return nil
+	return err
 }
 
 // DecodeFloat decodes a number.
-func DecodeFloat(_ *Decoder, v []byte, x *float64) error {
+func DecodeFloat(d *Decoder, x *float64) error {
+	v, err := d.value()
+	if err != nil {
+		return err
+	}
 	if jsontext.Value(v).Kind() != '0' {
 		return Wrong("must be a number")
 	}
-	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil {
+	if *x, err = strconv.ParseFloat(string(v), 64); err != nil {
 		return Wrong("must be a number of 64 bits")
 	}
-	*x = f
 	return nil
 }
 
 // DecodeFraction decodes a number from 0 to 1.
-func DecodeFraction(d *Decoder, v []byte, x *float64) error {
-	if err := DecodeFloat(d, v, x); err != nil {
-		return err
-	}
-	if *x < 0 || *x > 1 {
+func DecodeFraction(d *Decoder, x *float64) error {
+	err := DecodeFloat(d, x)
+	if err == nil && (*x < 0 || *x > 1) {
 		return Wrong("must be from 0 to 1")
 	}
-	return nil
+	return err
 }
 
 // DecodeAny keeps any value as it came.
-func DecodeAny(_ *Decoder, v []byte, x *jsontext.Value) error {
+func DecodeAny(d *Decoder, x *jsontext.Value) error {
+	v, err := d.value()
 	*x = bytes.Clone(v)
-	return nil
+	return err
 }
 
 // DecodeObject keeps an object, or null, as it came.
-func DecodeObject(_ *Decoder, v []byte, x *jsontext.Value) error {
-	if len(v) == 0 || v[0] != '{' && v[0] != 'n' {
+func DecodeObject(d *Decoder, x *jsontext.Value) error {
+	if !d.at('{') && !d.at('n') {
 		return Wrong("must be an object or null")
 	}
-	*x = bytes.Clone(v)
-	return nil
+	return DecodeAny(d, x)
 }
 
 // DecodeKinds keeps a value that is of one of the kinds: " a string, i an
 // integer of 64 bits, 0 a number, t a boolean, n null, [ an array of strings,
 // * anything.
-func DecodeKinds(d *Decoder, v []byte, x *jsontext.Value, kinds string) error {
+func DecodeKinds(d *Decoder, x *jsontext.Value, kinds string) error {
+	start := d.pos
 	for i := range len(kinds) {
-		if ofKind(d, v, kinds[i]) {
-			*x = bytes.Clone(v)
-			return nil
+		ok := d.ofKind(kinds[i])
+		if d.pos = start; ok {
+			return DecodeAny(d, x)
 		}
 	}
 	return Wrong("has the wrong type")
 }
 
-func ofKind(d *Decoder, v []byte, kind byte) bool {
+func (d *Decoder) ofKind(kind byte) bool {
 	switch kind {
 	case 'i':
-		return DecodeInt(d, v, new(int64)) == nil
+		return DecodeInt(d, new(int64)) == nil
+	case '0':
+		return DecodeFloat(d, new(float64)) == nil
 	case '[':
-		return DecodeSlice(d, v, new([]string), DecodeString, 0) == nil
+		return DecodeSlice(d, new([]string), DecodeString, 0) == nil
 	case 't':
-		return DecodeBool(d, v, new(bool)) == nil
+		return DecodeBool(d, new(bool)) == nil
 	case '*':
 		return true
 	}
-	return byte(jsontext.Value(v).Kind()) == kind
+	return d.at(kind)
 }
 
 // DecodeEnum decodes a string that is one of known. Another is kept as it is
 // unless the decoder is strict and the enum closed.
-func DecodeEnum[T ~string](d *Decoder, v []byte, x *T, open bool, known ...T) error {
-	if len(v) < 2 || v[0] != '"' {
-		return Wrong("must be a string")
-	}
-	s, err := unquote(v)
+func DecodeEnum[T ~string](d *Decoder, x *T, open bool, known ...T) error {
+	s, err := d.text()
 	if err != nil {
 		return err
 	}
@@ -171,7 +176,7 @@ func DecodeEnum[T ~string](d *Decoder, v []byte, x *T, open bool, known ...T) er
 		}
 	}
 	if d.Strict && !open {
-		return Unknown(s)
+		return Unknown(bytes.Clone(s))
 	}
 	*x = T(s)
 	return nil

@@ -18,13 +18,29 @@ func skipSpace(b []byte, i int) int {
 
 // scanString returns the index after the string that starts at b[i].
 func scanString(b []byte, i int) int {
-	for j := i + 1; j < len(b); {
+	// Names and tags are short: a loop beats a call.
+	const short = 24
+	j := i + 1
+	for end := min(j+short, len(b)); j < end; j++ {
+		switch b[j] {
+		case '"':
+			return j + 1
+		case '\\':
+			j++
+		}
+	}
+	return scanLongString(b, j)
+}
+
+// scanLongString returns the index after the string that b[i] is inside.
+func scanLongString(b []byte, i int) int {
+	for j := i; j < len(b); {
 		n := bytes.IndexByte(b[j:], '"')
 		if n < 0 {
 			return -1
 		}
 		j += n + 1
-		if !escaped(b[i+1 : j-1]) {
+		if !escaped(b[i : j-1]) {
 			return j
 		}
 	}
@@ -69,6 +85,7 @@ func delimits(c byte) bool {
 	return false
 }
 
+// scanNested returns the index after the object or array that starts at b[i].
 func scanNested(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
@@ -98,5 +115,3 @@ func unquote(v []byte) ([]byte, error) {
 	}
 	return jsontext.AppendUnquote[[]byte](nil, v)
 }
-
-func isNull(v []byte) bool { return len(v) > 0 && v[0] == 'n' }
