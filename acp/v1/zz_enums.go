@@ -425,14 +425,22 @@ func (x ElicitationAction) Known() bool {
 
 // The methods of the protocol.
 const (
-	MethodAuthStatus               = "auth/status" // unstable
+	MethodCancelRequest            = "$/cancel_request"
+	MethodAuthStatus               = "auth/status"        // unstable
+	MethodAuthStatusUpdate         = "auth/status_update" // unstable
 	MethodAuthenticate             = "authenticate"
+	MethodElicitationComplete      = "elicitation/complete"
+	MethodElicitationCreate        = "elicitation/create"
+	MethodFSReadTextFile           = "fs/read_text_file"
+	MethodFSWriteTextFile          = "fs/write_text_file"
 	MethodInitialize               = "initialize"
 	MethodLogout                   = "logout"
 	MethodMCPMessage               = "mcp/message"       // unstable
 	MethodProvidersDisable         = "providers/disable" // unstable
 	MethodProvidersList            = "providers/list"    // unstable
 	MethodProvidersSet             = "providers/set"     // unstable
+	MethodProxyInitialize          = "proxy/initialize"  // unstable
+	MethodProxySuccessor           = "proxy/successor"   // unstable
 	MethodSessionArchive           = "session/archive"   // unstable
 	MethodSessionCancel            = "session/cancel"
 	MethodSessionClose             = "session/close"
@@ -442,25 +450,17 @@ const (
 	MethodSessionLoad              = "session/load"
 	MethodSessionNew               = "session/new"
 	MethodSessionPrompt            = "session/prompt"
+	MethodSessionRequestPermission = "session/request_permission"
 	MethodSessionResume            = "session/resume"
 	MethodSessionSetConfigOption   = "session/set_config_option"
 	MethodSessionSetMode           = "session/set_mode"
-	MethodSessionSetTitle          = "session/set_title"  // unstable
-	MethodSessionStatus            = "session/status"     // unstable
-	MethodSessionUnarchive         = "session/unarchive"  // unstable
-	MethodAuthStatusUpdate         = "auth/status_update" // unstable
-	MethodElicitationComplete      = "elicitation/complete"
-	MethodElicitationCreate        = "elicitation/create"
-	MethodFSReadTextFile           = "fs/read_text_file"
-	MethodFSWriteTextFile          = "fs/write_text_file"
-	MethodSessionRequestPermission = "session/request_permission"
+	MethodSessionSetTitle          = "session/set_title" // unstable
+	MethodSessionStatus            = "session/status"    // unstable
+	MethodSessionUnarchive         = "session/unarchive" // unstable
 	MethodSessionUpdate            = "session/update"
 	MethodTerminalCreate           = "terminal/create"
 	MethodTerminalKill             = "terminal/kill"
 	MethodTerminalOutput           = "terminal/output"
 	MethodTerminalRelease          = "terminal/release"
 	MethodTerminalWaitForExit      = "terminal/wait_for_exit"
-	MethodCancelRequest            = "$/cancel_request"
-	MethodProxyInitialize          = "proxy/initialize" // unstable
-	MethodProxySuccessor           = "proxy/successor"  // unstable
 )

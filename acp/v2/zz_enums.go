@@ -482,14 +482,20 @@ func (x ElicitationAction) Known() bool {
 
 // The methods of the protocol.
 const (
+	MethodCancelRequest            = "$/cancel_request"
 	MethodAuthLogin                = "auth/login"
 	MethodAuthLogout               = "auth/logout"
-	MethodAuthStatus               = "auth/status" // unstable
+	MethodAuthStatus               = "auth/status"        // unstable
+	MethodAuthStatusUpdate         = "auth/status_update" // unstable
+	MethodElicitationComplete      = "elicitation/complete"
+	MethodElicitationCreate        = "elicitation/create"
 	MethodInitialize               = "initialize"
 	MethodMCPMessage               = "mcp/message"       // unstable
 	MethodProvidersDisable         = "providers/disable" // unstable
 	MethodProvidersList            = "providers/list"    // unstable
 	MethodProvidersSet             = "providers/set"     // unstable
+	MethodProxyInitialize          = "proxy/initialize"  // unstable
+	MethodProxySuccessor           = "proxy/successor"   // unstable
 	MethodSessionArchive           = "session/archive"   // unstable
 	MethodSessionCancel            = "session/cancel"
 	MethodSessionClose             = "session/close"
@@ -498,19 +504,13 @@ const (
 	MethodSessionList              = "session/list"
 	MethodSessionNew               = "session/new"
 	MethodSessionPrompt            = "session/prompt"
+	MethodSessionRequestPermission = "session/request_permission"
 	MethodSessionResume            = "session/resume"
 	MethodSessionSetConfigOption   = "session/set_config_option"
 	MethodSessionSetTitle          = "session/set_title" // unstable
 	MethodSessionStatus            = "session/status"    // unstable
 	MethodSessionUnarchive         = "session/unarchive" // unstable
+	MethodSessionUpdate            = "session/update"
 	MethodTerminalCancel           = "terminal/cancel"
 	MethodToolCallCancel           = "tool_call/cancel"
-	MethodAuthStatusUpdate         = "auth/status_update" // unstable
-	MethodElicitationComplete      = "elicitation/complete"
-	MethodElicitationCreate        = "elicitation/create"
-	MethodSessionRequestPermission = "session/request_permission"
-	MethodSessionUpdate            = "session/update"
-	MethodCancelRequest            = "$/cancel_request"
-	MethodProxyInitialize          = "proxy/initialize" // unstable
-	MethodProxySuccessor           = "proxy/successor"  // unstable
 )

@@ -17,7 +17,7 @@ type builder struct {
 
 func build(src *source, version string) (*model, error) {
 	b := &builder{src: src, version: version}
-	b.out = &model{version: version, byName: map[string]*goType{}, methods: src.methods}
+	b.out = &model{version: version, byName: map[string]*goType{}}
 	for _, def := range src.all {
 		if def.schema.Method == "" {
 			continue
@@ -28,7 +28,7 @@ func build(src *source, version string) (*model, error) {
 	}
 	b.order()
 	b.finish()
-	b.out.calls = calls(b.out.types)
+	b.out.calls, b.out.methods = calls(b.out.types), methods(b.out.types)
 	return b.out, nil
 }
 

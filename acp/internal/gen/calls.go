@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // callNames replaces the names that the schema's type names do not give well.
 var callNames = map[string]string{"session/update": "SessionUpdate"}
@@ -36,4 +40,20 @@ func resultOf(types []*goType, request *goType) string {
 		}
 	}
 	return ""
+}
+
+// methods returns every method once, sorted.
+func methods(types []*goType) []method {
+	unstable := map[string]bool{}
+	for _, t := range types {
+		if t.method != "" {
+			unstable[t.method] = t.unstable
+		}
+	}
+	var out []method
+	for wire := range unstable {
+		out = append(out, method{name: "Method" + goName(wire), wire: wire, unstable: unstable[wire]})
+	}
+	slices.SortFunc(out, func(a, b method) int { return cmp.Compare(a.wire, b.wire) })
+	return out
 }

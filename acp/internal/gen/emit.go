@@ -33,6 +33,7 @@ func emit(m *model) ([]file, error) {
 		{"encode_messages", emitMessageEncoders},
 		{"encode_objects", emitObjectEncoders},
 		{"json", emitMethods},
+		{"calls", emitCalls},
 	}
 	var files []file
 	for _, part := range parts {

@@ -133,4 +133,14 @@ func emitMethods(e *emitter, m *model) {
 		e.p("// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It keeps what the schema does not have.")
 		e.p("func (x *%s) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return wire.Unmarshal(dec, x, decode%s) }\n", t.name, t.name)
 	}
+	emitDecodeMessage(e, m)
+}
+
+// emitDecodeMessage lets Decode reach the codec of a params or result type.
+func emitDecodeMessage(e *emitter, m *model) {
+	for _, t := range m.types {
+		if t.method != "" && t.kind != kindAlias {
+			e.p("func (x *%s) decodeMessage(d *wire.Decoder) error { return decode%s(d, x) }", t.name, t.name)
+		}
+	}
 }

@@ -138,7 +138,7 @@ func emitEnums(e *emitter, m *model) {
 	}
 	e.p("// The methods of the protocol.\nconst (")
 	for _, method := range m.methods {
-		e.p("Method%s = %q%s", goName(method.key), method.wire, pick(method.unstable, " // unstable", ""))
+		e.p("%s = %q%s", method.name, method.wire, pick(method.unstable, " // unstable", ""))
 	}
 	e.p(")")
 }

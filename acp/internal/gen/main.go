@@ -3,8 +3,8 @@
 //
 //	go run ./acp/internal/gen -schema interop/node_modules/@agentclientprotocol/sdk/schema -out acp
 //
-// The schema folder holds v1 and v2, each with schema.json, meta.json and their
-// unstable counterparts. What only the unstable files have is marked Unstable.
+// The schema folder holds v1 and v2, each with schema.json and
+// schema.unstable.json. What only the unstable file has is marked Unstable.
 package main
 
 import (

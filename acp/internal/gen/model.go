@@ -5,7 +5,7 @@ type model struct {
 	version string // "v1"
 	types   []*goType
 	byName  map[string]*goType // by the schema's name
-	methods []methodName
+	methods []method
 	calls   []call
 }
 
@@ -110,4 +110,10 @@ type call struct {
 	side           string // who implements it
 	params, result string // result is empty for a notification
 	unstable       bool
+}
+
+// method is one method of the protocol, whoever implements it.
+type method struct {
+	name, wire string
+	unstable   bool
 }

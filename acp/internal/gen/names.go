@@ -1,8 +1,6 @@
 package main
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -90,5 +88,3 @@ func list(items []string) string {
 	last := len(items) - 1
 	return strings.Join(items[:last], ", ") + " and " + items[last]
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -122,17 +122,9 @@ func (s *schema) text() string {
 	return text
 }
 
-// source is what the generator reads for one protocol version.
-type source struct {
-	all, stable properties // definitions with and without the unstable ones
-	methods     []methodName
-}
-
-// methodName is one entry of the meta file.
-type methodName struct {
-	key, wire string
-	unstable  bool
-}
+// source is what the generator reads for one protocol version: the definitions
+// with and without the unstable ones.
+type source struct{ all, stable properties }
 
 func load(dir string) (*source, error) {
 	var all, stable schema
@@ -142,49 +134,7 @@ func load(dir string) (*source, error) {
 	if err := readJSON(filepath.Join(dir, "schema.json"), &stable); err != nil {
 		return nil, err
 	}
-	names, err := loadMethods(filepath.Join(dir, "meta.unstable.json"))
-	if err != nil {
-		return nil, err
-	}
-	known, err := loadMethods(filepath.Join(dir, "meta.json"))
-	if err != nil {
-		return nil, err
-	}
-	for i := range names {
-		names[i].unstable = !contains(known, names[i].wire)
-	}
-	return &source{all: all.Defs, stable: stable.Defs, methods: names}, nil
-}
-
-func contains(names []methodName, wire string) bool {
-	for _, name := range names {
-		if name.wire == wire {
-			return true
-		}
-	}
-	return false
-}
-
-// loadMethods returns the methods of a meta file, each once.
-func loadMethods(path string) ([]methodName, error) {
-	var meta struct {
-		Agent    map[string]string `json:"agentMethods"`
-		Client   map[string]string `json:"clientMethods"`
-		Protocol map[string]string `json:"protocolMethods"`
-		Proxy    map[string]string `json:"proxyMethods"`
-	}
-	if err := readJSON(path, &meta); err != nil {
-		return nil, err
-	}
-	var names []methodName
-	for _, group := range []map[string]string{meta.Agent, meta.Client, meta.Protocol, meta.Proxy} {
-		for _, key := range sortedKeys(group) {
-			if !contains(names, group[key]) {
-				names = append(names, methodName{key: key, wire: group[key]})
-			}
-		}
-	}
-	return names, nil
+	return &source{all: all.Defs, stable: stable.Defs}, nil
 }
 
 func readJSON(path string, v any) error {

@@ -36,6 +36,15 @@ func Unmarshal[T any](dec *jsontext.Decoder, x *T, f Func[T]) error {
 	return f(&Decoder{buf: v}, x)
 }
 
+// DecodeChecked is Decode for bytes that nobody has checked.
+func DecodeChecked(raw jsontext.Value, decode func(*Decoder) error, strict bool) error {
+	raw = orEmpty(raw)
+	if !raw.IsValid() {
+		return errInvalid()
+	}
+	return decode(&Decoder{buf: raw, pos: skipSpace(raw, 0), Strict: strict})
+}
+
 // Decode reads raw, which jsontext must have accepted, into x.
 func Decode[T any](raw jsontext.Value, x *T, f Func[T], strict bool) error {
 	return f(&Decoder{buf: raw, pos: skipSpace(raw, 0), Strict: strict}, x)
