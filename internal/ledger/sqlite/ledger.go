@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"sync"
+
+	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
+	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+var _ session.Ledger = (*Ledger)(nil)
+
+// Ledger is a [session.Ledger] in an SQLite database. It is safe for concurrent
+// use.
+type Ledger struct {
+	path   string
+	inst   *instance.Instance
+	layout layout
+	epoch  int64 // of the schema, as opened
+
+	users  *os.File // held shared while open
+	writes *sql.DB
+	reads  *sql.DB
+
+	writer       *writer
+	reader       *statements
+	checkpointer *checkpointer
+
+	closing sync.Once
+	closed  error
+}
+
+// Path is the database file.
+func (l *Ledger) Path() string { return l.path }
+
+// Close waits for running commits, gives up the sessions this instance owns and
+// closes the store. Later calls of any method fail with ErrClosed or
+// [sql.ErrConnDone].
+func (l *Ledger) Close() error {
+	l.closing.Do(func() {
+		err := l.writer.do(context.Background(), &request{op: (*tx).releaseAll})
+		l.checkpointer.close()
+		l.closed = errors.Join(err, l.reader.close(), l.reads.Close(), l.writer.close(), l.writes.Close(),
+			l.users.Close(), l.writer.lock.Close())
+	})
+	return l.closed
+}
+
+// damaged is the error for damage found while the store is open; the next Open
+// looks closer because of it.
+func (l *Ledger) damaged(err error) error {
+	markSuspect(l.path)
+	return &DamagedError{Path: l.path, Err: err}
+}
+
+// unlock is filelock.Unlock for defer, where nothing is left to do about an
+// error: the lock ends with its file at the latest.
+func unlock(f *os.File) { _ = filelock.Unlock(f) }

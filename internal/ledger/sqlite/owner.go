@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+const createSQL = `INSERT INTO sessions (id, owner, key, label, agent, cwd, roots, title, title_set, archived,
+	parent, harness, grants, created, updated, instance, fence)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING num`
+
+// Create implements [session.Ledger]. An id or an owner's key that is taken is
+// an InvalidError.
+func (l *Ledger) Create(ctx context.Context, info session.Info) (session.Fence, error) {
+	if info.ID == "" {
+		return 0, session.Invalidf("a session needs an id")
+	}
+	err := l.writer.do(ctx, &request{op: func(t *tx) error { return t.create(&info) }})
+	if err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (t *tx) create(info *session.Info) error {
+	if err := t.checkEpoch(); err != nil {
+		return err
+	}
+	var taken int
+	if t.row(`SELECT 1 FROM sessions WHERE id = ?`, []any{info.ID}, &taken) {
+		return session.Invalidf("session %s exists already", info.ID)
+	}
+	if err := t.checkKey(info.Owner, info.Key, 0); err != nil {
+		return err
+	}
+	var num int64
+	t.row(createSQL, []any{
+		info.ID, info.Owner, info.Key, info.Label, info.Agent, info.Cwd, rootsValue(info.Roots), info.Title, info.TitleSet,
+		info.Archived, info.Parent, info.Foreign, []byte(info.Grants), unixNano(info.CreatedAt), unixNano(info.UpdatedAt),
+		t.w.l.inst.ID(),
+	}, &num)
+	if t.failed != nil {
+		return t.failed
+	}
+	t.w.owned[info.ID] = &owned{num: num, fence: 1}
+	t.touched = append(t.touched, info.ID)
+	return nil
+}
+
+// checkKey refuses a key the owner gave to another session than num.
+func (t *tx) checkKey(owner, key string, num int64) error {
+	if key == "" {
+		return t.failed
+	}
+	var other string
+	if t.row(`SELECT id FROM sessions WHERE owner = ? AND key = ? AND num <> ?`, []any{owner, key, num}, &other) {
+		return session.Invalidf("key %q already names session %s", key, other)
+	}
+	return t.failed
+}
+
+// Acquire implements [session.Ledger]. Acquiring a session this instance owns
+// already gives a new fence.
+func (l *Ledger) Acquire(ctx context.Context, id string) (session.Fence, error) {
+	var fence session.Fence
+	err := l.writer.do(ctx, &request{op: func(t *tx) (err error) {
+		fence, err = t.acquire(id)
+		return err
+	}})
+	return fence, err
+}
+
+func (t *tx) acquire(id string) (session.Fence, error) {
+	if err := t.checkEpoch(); err != nil {
+		return 0, err
+	}
+	if err := t.checkOwner(id); err != nil {
+		return 0, err
+	}
+	s, err := t.load(id)
+	if err != nil {
+		return 0, err
+	}
+	s.fence++
+	t.exec(`UPDATE sessions SET instance = ?, fence = ? WHERE num = ?`, t.w.l.inst.ID(), int64(s.fence), s.num)
+	if t.failed != nil {
+		return 0, t.failed
+	}
+	t.w.owned[id] = s
+	t.touched = append(t.touched, id)
+	return s.fence, nil
+}
+
+// checkOwner refuses with ActiveElsewhereError while another instance that
+// lives owns the session, and with ErrNotFound when there is none.
+func (t *tx) checkOwner(id string) error {
+	var owner string
+	if !t.row(`SELECT instance FROM sessions WHERE id = ?`, []any{id}, &owner) {
+		if t.failed != nil {
+			return t.failed
+		}
+		return session.ErrNotFound
+	}
+	if owner == "" || owner == t.w.l.inst.ID() {
+		return nil
+	}
+	if peer, ok := t.w.l.inst.Peer(owner); ok {
+		return &session.ActiveElsewhereError{Session: id, Instance: owner, Socket: peer.Socket}
+	}
+	return nil
+}
+
+// Release implements [session.Ledger].
+func (l *Ledger) Release(ctx context.Context, id string, fence session.Fence) error {
+	return l.writer.do(ctx, &request{op: func(t *tx) error {
+		if s := t.w.owned[id]; s != nil && s.fence == fence {
+			delete(t.w.owned, id)
+		}
+		if err := t.checkEpoch(); err != nil {
+			return err
+		}
+		t.exec(`UPDATE sessions SET instance = '' WHERE id = ? AND fence = ? AND instance = ?`, id, int64(fence), t.w.l.inst.ID())
+		return t.failed
+	}})
+}
+
+// releaseAll gives up every session of this instance, when the ledger closes.
+func (t *tx) releaseAll() error {
+	if err := t.checkEpoch(); err != nil {
+		return err
+	}
+	t.exec(`UPDATE sessions SET instance = '' WHERE instance = ?`, t.w.l.inst.ID())
+	return t.failed
+}
