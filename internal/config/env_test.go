@@ -36,7 +36,9 @@ func TestOverrides(t *testing.T) {
 	}
 	want := []any{
 		5, "main", false, int64(1048576),
-		[]string{"codex", "claude"}, Stream{"final", []string{"plan", "usage"}}, 7, "m",
+		[]string{"codex", "claude"},
+		Stream{"final", []string{"plan", "usage"}},
+		7, "m",
 		"full", "quoted # model", true, "persistent",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -58,7 +60,7 @@ func TestOverrideErrors(t *testing.T) {
 		{"GRAPNEL_acp__allowed_agents=[", `acp.allowed_agents must be a list of strings, such as ["a", "b"] or a,b`},
 		{"GRAPNEL_acp__allowed_agents=[]\nx = 1", `acp.allowed_agents must be a list of strings, such as ["a", "b"] or a,b`},
 		{"GRAPNEL_agents__a-b__model=x", `"a-b" is not an agent alias; use 1 to 63 of a-z, 0-9 and single _ between them`},
-		{"GRAPNEL_agents__main__provider=ghost", `agents.main.provider names provider "ghost", but none is configured`},
+		{"GRAPNEL_agents__main__provider=ghost", `agents.main.provider names provider "ghost", which does not exist; there are anthropic,`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.entry, func(t *testing.T) {

@@ -130,13 +130,9 @@ func TestLoadErrors(t *testing.T) {
 		{"schema version", "schema_version = 2\n", ":1:18: schema_version must be between 1 and 1, not 2"},
 		{"twice", "[acp]\n[acp]\n", ":2:2: table acp already exists"},
 		{"alias", "[agents.Main]\nmodel = 'x'\n", ":1:9: \"Main\" is not an agent alias; use 1 to 63 of a-z, 0-9 and single _ between them"},
-		{"unknown provider", "[providers.a]\nkind = 'demo'\n[agents.main]\nprovider = 'b'\n", ":4:12: agents.main.provider names provider \"b\", which does not exist; there are a"},
-		{"no provider", "[agents.main]\nprovider = 'b'\n", ":2:12: agents.main.provider names provider \"b\", but none is configured"},
-		{"unknown fallback", "[providers.a]\nkind = 'demo'\nfallback = ['z']\n", ":3:12: providers.a.fallback names provider \"z\", which does not exist; there are a"},
-		{"kindless provider", "[providers.mine]\nmodel = 'x'\n", ":1:12: providers.mine.kind is missing; set one of anthropic, openai,"},
-		{"addressless provider", "[providers.mine]\nkind = 'openai-chat'\n", ":1:12: providers.mine.base_url is missing"},
+		{"unknown provider", "[providers.a]\nkind = 'demo'\n[agents.main]\nprovider = 'b'\n", ":4:12: agents.main.provider names provider \"b\", which does not exist; there are a, anthropic, openai, demo, ollama,"},
+		{"unknown fallback", "[providers.a]\nkind = 'demo'\nfallback = ['z']\n", ":3:12: providers.a.fallback names provider \"z\", which does not exist; there are a, anthropic,"},
 		{"unknown MCP server", "[agents.main]\nmcp_servers = ['files']\n", ":2:15: agents.main.mcp_servers names MCP server \"files\", but none is configured"},
-		{"harnessless agent", "[agents.x.runtime]\ntype = 'acp'\n", ":1:11: agents.x.runtime.agent is missing"},
 		{"age", "[providers.a]\nkind = 'openai'\napi_key = 'age:xyz'\n", ":3:11: providers.a.api_key: age: secrets cannot be read by this version"},
 		{"columns count characters", "data_dir = 'é' x\n", ":1:16: "},
 	}
@@ -169,17 +165,28 @@ func TestLoadOtherEncoding(t *testing.T) {
 	}
 }
 
-func TestDefaultAgentIsAWarning(t *testing.T) {
-	home := write(t, "[acp]\ndefault_agent = 'ghost'\n[agents.one]\n")
-	if _, err := Load(home, nil); err != nil {
-		t.Errorf("load: %v, want the agents that exist to work", err)
+// What is incomplete stops only what uses it: the rest works, check reports it.
+func TestWarnings(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"unknown default", "[acp]\ndefault_agent = 'ghost'\n[agents.one]\n", `:2:17: acp.default_agent names agent "ghost", which does not exist; there are one`},
+		{"disabled default", "[acp]\ndefault_agent = 'one'\n[agents.one]\nenabled = false\n", `:2:17: acp.default_agent names agent one, which is disabled`},
+		{"kindless provider", "[providers.mine]\nmodel = 'x'\n", ":1:12: providers.mine.kind is missing; set one of anthropic, openai,"},
+		{"addressless provider", "[providers.mine]\nkind = 'openai-chat'\n", ":1:12: providers.mine.base_url is missing"},
+		{"harnessless agent", "[agents.x.runtime]\ntype = 'acp'\n", ":1:11: agents.x.runtime.agent is missing"},
+		{"typeless harness", "[agents.x]\nruntime.agent = 'codex'\n", `:1:9: agents.x.runtime.agent needs agents.x.runtime.type = "acp"`},
+		{"commandless server", "[mcp.servers.x]\nargs = []\n", ":1:14: mcp.servers.x.command is missing"},
+		{"addressless server", "[mcp.servers.x]\ntransport = 'sse'\n", ":1:14: mcp.servers.x.url is missing"},
 	}
-	got := Check(home, nil)
-	want := []Problem{{
-		File: home.File(), Line: 2, Column: 17, Path: "acp.default_agent", Warning: true,
-		Message: `acp.default_agent names agent "ghost", which does not exist; there are one`,
-	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			home := write(t, tt.text)
+			if _, err := Load(home, nil); err != nil {
+				t.Errorf("load: %v", err)
+			}
+			got := Check(home, nil)
+			if len(got) != 1 || !got[0].Warning || !strings.HasPrefix(got[0].Error(), home.File()+tt.want) {
+				t.Errorf("got  %v\nwant %s", got, tt.want)
+			}
+		})
 	}
 }

@@ -13,7 +13,7 @@ type Problem struct {
 	Var     string `json:"variable,omitzero"` // environment variable it comes from
 	Path    string `json:"path,omitzero"`     // setting it is about
 	Message string `json:"message"`           // one sentence
-	// Warning is set when the configuration works all the same.
+	// Warning is set when only what uses the setting fails.
 	Warning bool `json:"warning,omitzero"`
 }
 

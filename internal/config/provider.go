@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,8 @@ func (c *Config) agentProvider(ctx context.Context, a Agent, src Sources) (Provi
 	return c.environmentProvider(ctx, src)
 }
 
-// ProviderNamed returns the provider configured as [providers.<name>].
+// ProviderNamed returns the provider configured as [providers.<name>], or the
+// built-in kind of that name.
 func (c *Config) ProviderNamed(ctx context.Context, name string, src Sources) (ProviderChoice, error) {
 	return c.providerNamed(ctx, name, "", src)
 }
@@ -88,11 +90,11 @@ func (c *Config) ProviderNamed(ctx context.Context, name string, src Sources) (P
 // providerNamed prefers model, then the provider's, then the kind's default,
 // and asks the server when none of them says.
 func (c *Config) providerNamed(ctx context.Context, name, model string, src Sources) (ProviderChoice, error) {
-	p, ok := c.Providers[name]
-	if !ok {
-		return ProviderChoice{}, fmt.Errorf("provider %q is not configured; add [providers.%s]", name, quoteKey(name))
-	}
+	p := c.Providers[name]
 	preset := presetOf(name, p)
+	if preset.kind == "" {
+		return ProviderChoice{}, fmt.Errorf("provider %q has no kind; set providers.%s.kind", name, quoteKey(name))
+	}
 	choice := preset.choice(name, src)
 	choice.Headers, choice.Fallback, choice.dir = p.Headers, p.Fallback, string(c.home)
 	if p.BaseURL != "" {
@@ -107,10 +109,9 @@ func (c *Config) providerNamed(ctx context.Context, name, model string, src Sour
 	if p.ContextWindow > 0 {
 		choice.ContextWindow = p.ContextWindow
 	}
-	for _, m := range []string{p.Model, model} {
-		if m != "" {
-			choice.Model = m
-		}
+	choice.Model = cmp.Or(model, p.Model, choice.Model)
+	if choice.BaseURL == "" && choice.Kind == KindChat {
+		return ProviderChoice{}, fmt.Errorf("provider %s has no address; set providers.%s.base_url", name, quoteKey(name))
 	}
 	if choice.Model == "" && src.Probe != nil {
 		choice.Model, _ = src.Probe(ctx, choice.BaseURL)

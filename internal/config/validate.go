@@ -32,17 +32,36 @@ func (l *loader) report(p Path, format string, args ...any) {
 	l.add(l.place(p), p, fmt.Sprintf(format, args...))
 }
 
+// warn reports something that stops only what uses it. Settings are made one by
+// one, so what is merely incomplete must not stop everything else.
+func (l *loader) warn(p Path, format string, args ...any) {
+	l.report(p, format, args...)
+	l.problems[len(l.problems)-1].Warning = true
+}
+
 func (l *loader) agent(at Path, a Agent) {
 	if a.Provider != "" {
-		l.names(at.with("provider"), []string{a.Provider}, "provider", keys(l.config.Providers))
+		l.names(at.with("provider"), []string{a.Provider}, "provider", l.providerNames())
 	}
 	l.names(at.with("mcp_servers"), a.MCPServers, "MCP server", keys(l.config.MCP.Servers))
 	if a.Driver() == DriverACP && a.Runtime.Agent == "" {
-		l.report(at.with("runtime").with("agent"), "%s.runtime.agent is missing; name the harness that runs it, such as \"codex\"", at)
+		l.warn(at.with("runtime").with("agent"), "%s.runtime.agent is missing; name the harness that runs it, such as \"codex\"", at)
 	}
 	if a.Driver() == DriverNative && a.Runtime.Agent != "" {
-		l.report(at.with("runtime").with("agent"), "%s.runtime.agent needs %s.runtime.type = \"acp\"", at, at)
+		l.warn(at.with("runtime").with("type"), "%s.runtime.agent needs %s.runtime.type = \"acp\"", at, at)
 	}
+}
+
+// providerNames lists what a provider setting may name: the configured ones
+// and the kinds that work without a section.
+func (l *loader) providerNames() []string {
+	names := keys(l.config.Providers)
+	for _, kind := range kinds() {
+		if kind != KindChat && !slices.Contains(names, kind) {
+			names = append(names, kind)
+		}
+	}
+	return names
 }
 
 // names reports the names a setting uses that are not among the known ones.
@@ -66,23 +85,23 @@ func (l *loader) provider(at Path, name string, p Provider) {
 	}
 	preset, ok := presets()[kind]
 	if !ok {
-		l.report(at.with("kind"), "%s.kind is missing; set one of %s", at, strings.Join(kinds(), ", "))
+		l.warn(at.with("kind"), "%s.kind is missing; set one of %s", at, strings.Join(kinds(), ", "))
 		return
 	}
 	if preset.kind == KindChat && preset.baseURL == "" && p.BaseURL == "" {
 		if _, known := presets()[name]; !known {
-			l.report(at.with("base_url"), "%s.base_url is missing; an openai-chat provider needs the address of its server", at)
+			l.warn(at.with("base_url"), "%s.base_url is missing; an openai-chat provider needs the address of its server", at)
 		}
 	}
-	l.names(at.with("fallback"), p.Fallback, "provider", keys(l.config.Providers))
+	l.names(at.with("fallback"), p.Fallback, "provider", l.providerNames())
 }
 
 func (l *loader) mcpServer(at Path, s MCPServer) {
 	if s.Transport == "stdio" && s.Command == "" {
-		l.report(at.with("command"), "%s.command is missing; a stdio server needs the program to start", at)
+		l.warn(at.with("command"), "%s.command is missing; a stdio server needs the program to start", at)
 	}
 	if s.Transport != "stdio" && s.URL == "" {
-		l.report(at.with("url"), "%s.url is missing; a server reached by %s needs its address", at, s.Transport)
+		l.warn(at.with("url"), "%s.url is missing; a server reached by %s needs its address", at, s.Transport)
 	}
 }
 
@@ -90,17 +109,13 @@ func (l *loader) mcpServer(at Path, s MCPServer) {
 // their agent work all the same.
 func (l *loader) defaultAgent() {
 	alias := l.config.ACP.DefaultAgent
-	if alias == "" {
-		return
-	}
-	before := len(l.problems)
 	at := Path{"acp", "default_agent"}
-	if a, ok := l.config.Agents[alias]; !ok {
-		l.names(at, []string{alias}, "agent", keys(l.config.Agents))
-	} else if !a.Enabled {
-		l.report(at, "%s names agent %s, which is disabled", at, alias)
-	}
-	for i := before; i < len(l.problems); i++ {
-		l.problems[i].Warning = true
+	a, ok := l.config.Agents[alias]
+	switch {
+	case alias == "":
+	case !ok:
+		l.warn(at, "%s names agent %s, which does not exist; there are %s", at, strconv.Quote(alias), strings.Join(keys(l.config.Agents), ", "))
+	case !a.Enabled:
+		l.warn(at, "%s names agent %s, which is disabled", at, alias)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"runtime"
 	"time"
@@ -30,7 +31,11 @@ func fromCommand(ctx context.Context, command string) (string, error) {
 	cmd.WaitDelay = commandGrace
 	out := &bounded{left: maxFileBytes}
 	cmd.Stdout = out
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if out.full {
+		return "", fmt.Errorf("the secret's cmd: printed more than %d bytes; is it the right command?", maxFileBytes)
+	}
+	if err != nil {
 		return "", commandError(ctx, err)
 	}
 	return clean(out.buf.Bytes(), "the secret's cmd: printed nothing; run it by hand to see why")
@@ -50,11 +55,13 @@ func commandError(ctx context.Context, err error) error {
 type bounded struct {
 	buf  bytes.Buffer
 	left int
+	full bool
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if len(p) > b.left {
-		return 0, fmt.Errorf("it printed more than %d bytes", maxFileBytes)
+		b.full = true
+		return 0, io.ErrShortWrite
 	}
 	b.left -= len(p)
 	return b.buf.Write(p)

@@ -1,0 +1,72 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Set changes one setting in config.toml, keeping comments, order and layout,
+// and returns what the file is still warned of. The value is plain text:
+// strings need no quotes, lists may be written a,b,c. The file is created when
+// absent, replaced in one step, readable by its user only, and left alone when
+// it does not parse or the result would not load.
+func Set(home Home, p Path, value string) ([]Problem, error) {
+	if len(p) == 0 {
+		return nil, errors.New("no setting is named")
+	}
+	if err := home.Create(); err != nil {
+		return nil, err
+	}
+	before, err := readFile(home.File())
+	if err != nil {
+		return nil, err
+	}
+	after, warnings, err := changed(home, before, p, value)
+	if err != nil {
+		return nil, err
+	}
+	return warnings, replace(home.File(), before, after)
+}
+
+// replace writes the file in one step. A link is followed, so that a file kept
+// elsewhere stays there.
+func replace(name string, before, after []byte) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	temp, err := writeTemp(filepath.Dir(name), after)
+	if err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	defer os.Remove(temp) // gone already when renamed
+	if now, err := readFile(name); err != nil || !bytes.Equal(now, before) {
+		return fmt.Errorf("%s was changed by someone else meanwhile; run the command again", name)
+	}
+	if err := os.Rename(temp, name); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	return nil
+}
+
+// writeTemp writes data to a new file in dir and to the disk. os.CreateTemp
+// makes it readable by its user only.
+func writeTemp(dir string, data []byte) (name string, err error) {
+	f, err := os.CreateTemp(dir, ".config-*.toml")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
