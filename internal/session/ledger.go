@@ -37,6 +37,48 @@ type InfoChange struct {
 	UpdatedAt                              *time.Time
 }
 
+// Apply patches info.
+func (c InfoChange) Apply(info *Info) {
+	set(&info.Key, c.Key)
+	set(&info.Label, c.Label)
+	set(&info.Agent, c.Agent)
+	set(&info.Cwd, c.Cwd)
+	set(&info.Title, c.Title)
+	set(&info.Foreign, c.Foreign)
+	set(&info.TitleSet, c.TitleSet)
+	set(&info.Archived, c.Archived)
+	set(&info.Roots, c.Roots)
+	set(&info.Grants, c.Grants)
+	set(&info.UpdatedAt, c.UpdatedAt)
+}
+
+// Merge lays a later patch over c.
+func (c *InfoChange) Merge(later InfoChange) {
+	over(&c.Key, later.Key)
+	over(&c.Label, later.Label)
+	over(&c.Agent, later.Agent)
+	over(&c.Cwd, later.Cwd)
+	over(&c.Title, later.Title)
+	over(&c.Foreign, later.Foreign)
+	over(&c.TitleSet, later.TitleSet)
+	over(&c.Archived, later.Archived)
+	over(&c.Roots, later.Roots)
+	over(&c.Grants, later.Grants)
+	over(&c.UpdatedAt, later.UpdatedAt)
+}
+
+func set[T any](dst, src *T) {
+	if src != nil {
+		*dst = *src
+	}
+}
+
+func over[T any](dst **T, src *T) {
+	if src != nil {
+		*dst = src
+	}
+}
+
 // Fence is the right to append to a session: it grows with each acquisition,
 // and an append with an older one fails with ErrFenced.
 type Fence uint64

@@ -1,0 +1,223 @@
+// Package memory is a ledger that lives as long as its process: what sessions
+// fall back on when no store can be opened, and what tests run on.
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// Ledger is a session.Ledger in memory. It is one instance: a session it
+// already owns may be acquired again, which fences the earlier owner.
+type Ledger struct {
+	mu       sync.RWMutex
+	sessions map[string]*record
+}
+
+// record is one session; it is guarded by Ledger.mu.
+type record struct {
+	info       session.Info
+	fence      session.Fence
+	active     bool
+	events     []session.Event
+	snapshot   []byte
+	snapshotAt session.Seq
+	docs       []session.Doc
+}
+
+var _ session.Ledger = (*Ledger)(nil)
+
+// New returns an empty ledger.
+func New() *Ledger {
+	return &Ledger{sessions: make(map[string]*record)}
+}
+
+// Create implements session.Ledger.
+func (l *Ledger) Create(ctx context.Context, info session.Info) (session.Fence, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.sessions[info.ID]; ok {
+		return 0, fmt.Errorf("create session %s: it exists already", info.ID)
+	}
+	if err := l.keyTaken(info.Owner, info.Key, info.ID); err != nil {
+		return 0, err
+	}
+	info.Roots = slices.Clone(info.Roots)
+	l.sessions[info.ID] = &record{info: info, fence: 1, active: true}
+	return 1, nil
+}
+
+func (l *Ledger) keyTaken(owner, key, id string) error {
+	if key == "" {
+		return nil
+	}
+	for _, r := range l.sessions {
+		if r.info.Owner == owner && r.info.Key == key && r.info.ID != id {
+			return session.Invalidf("session key %q belongs to session %s already", key, r.info.ID)
+		}
+	}
+	return nil
+}
+
+// Info implements session.Ledger.
+func (l *Ledger) Info(ctx context.Context, id string) (session.Info, error) {
+	if err := ctx.Err(); err != nil {
+		return session.Info{}, err
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	r, ok := l.sessions[id]
+	if !ok {
+		return session.Info{}, session.ErrNotFound
+	}
+	return r.view(), nil
+}
+
+// view copies the record's Info with what the ledger itself knows.
+func (r *record) view() session.Info {
+	info := r.info
+	info.Roots = slices.Clone(info.Roots)
+	info.LastSeq = session.Seq(len(r.events))
+	info.Active = r.active
+	return info
+}
+
+// Update implements session.Ledger.
+func (l *Ledger) Update(ctx context.Context, id string, fence session.Fence, change session.InfoChange) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, ok := l.sessions[id]
+	if !ok {
+		return session.ErrNotFound
+	}
+	if fence != 0 && fence != r.fence {
+		return session.ErrFenced
+	}
+	return l.change(r, &change)
+}
+
+func (l *Ledger) change(r *record, c *session.InfoChange) error {
+	if c.Key != nil {
+		if err := l.keyTaken(r.info.Owner, *c.Key, r.info.ID); err != nil {
+			return err
+		}
+	}
+	c.Apply(&r.info)
+	return nil
+}
+
+// Delete implements session.Ledger.
+func (l *Ledger) Delete(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sessions, id)
+	return nil
+}
+
+// Append implements session.Ledger.
+func (l *Ledger) Append(ctx context.Context, id string, fence session.Fence, b session.Batch) (session.Seq, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, ok := l.sessions[id]
+	if !ok {
+		return 0, session.ErrNotFound
+	}
+	if fence != r.fence || !r.active {
+		return 0, session.ErrFenced
+	}
+	if b.Change != nil {
+		if err := l.change(r, b.Change); err != nil {
+			return 0, err
+		}
+	}
+	for _, e := range b.Events {
+		e.Seq = session.Seq(len(r.events) + 1)
+		r.events = append(r.events, e)
+	}
+	last := session.Seq(len(r.events))
+	if b.Snapshot != nil {
+		r.snapshot, r.snapshotAt = slices.Clone(b.Snapshot), last
+	}
+	r.docs = append(r.docs, b.Docs...)
+	return last, nil
+}
+
+// Read implements session.Ledger.
+func (l *Ledger) Read(ctx context.Context, id string, after session.Seq, limit int) ([]session.Event, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	r, ok := l.sessions[id]
+	if !ok {
+		return nil, session.ErrNotFound
+	}
+	if after >= session.Seq(len(r.events)) || limit <= 0 {
+		return nil, nil
+	}
+	rest := r.events[after:]
+	return slices.Clone(rest[:min(limit, len(rest))]), nil
+}
+
+// Snapshot implements session.Ledger.
+func (l *Ledger) Snapshot(ctx context.Context, id string) ([]byte, session.Seq, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	r, ok := l.sessions[id]
+	if !ok {
+		return nil, 0, session.ErrNotFound
+	}
+	return slices.Clone(r.snapshot), r.snapshotAt, nil
+}
+
+// Acquire implements session.Ledger.
+func (l *Ledger) Acquire(ctx context.Context, id string) (session.Fence, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, ok := l.sessions[id]
+	if !ok {
+		return 0, session.ErrNotFound
+	}
+	r.fence++
+	r.active = true
+	return r.fence, nil
+}
+
+// Release implements session.Ledger.
+func (l *Ledger) Release(ctx context.Context, id string, fence session.Fence) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, ok := l.sessions[id]; ok && r.fence == fence {
+		r.active = false
+	}
+	return nil
+}
+
+// Close implements session.Ledger. The ledger has nothing to give back.
+func (l *Ledger) Close() error { return nil }
