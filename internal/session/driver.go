@@ -47,8 +47,9 @@ type Handle interface {
 	// Prompt runs one turn to its end and returns how it ended. ctx is
 	// cancelled to cancel the turn: the driver then stops model and tools at
 	// once and returns Stop Cancelled. A returned error fails the turn; a
-	// *FailureError chooses the code. All its events were emitted before it
-	// returns; later ones with this turn are dropped.
+	// *FailureError chooses the code, and one that is ErrDriverDied ends the
+	// epoch too, so that the next prompt opens a new one. All its events were
+	// emitted before it returns; later ones with this turn are dropped.
 	Prompt(ctx context.Context, turn Turn) (TurnEnd, error)
 	// Steer adds content to the running turn; ErrUnsupported if it cannot.
 	Steer(ctx context.Context, content []jsontext.Value) error
@@ -58,6 +59,15 @@ type Handle interface {
 	Set(ctx context.Context, option, value string) (Setup, error)
 	// Close ends the epoch and everything it started.
 	Close(ctx context.Context) error
+}
+
+// Mortal is a Handle whose agent can end by itself, as a child process can.
+// The hub then fails the running turn and opens a new epoch for the next one.
+type Mortal interface {
+	Handle
+	// Done is closed when the agent has ended; Err then says what is known of it.
+	Done() <-chan struct{}
+	Err() error
 }
 
 // Turn is one prompt on its way to a driver.
@@ -106,7 +116,9 @@ type Outcome string
 
 // The outcomes. Only Selected and Accepted are a person's yes or choice;
 // Declined is a person's no; Withdrawn is everything that was no person's
-// decision (expiry, cancel, nobody attached, a broken answer): denied.
+// decision (expiry, cancel, nobody attached, a broken answer): denied. A
+// permission answered with an option of a reject kind is Declined, its Option
+// set; so Selected means allowed.
 const (
 	Selected  Outcome = "selected"
 	Accepted  Outcome = "accepted"

@@ -17,6 +17,8 @@ var (
 	ErrReadOnly     = errors.New("the session store is read-only")
 	ErrRole         = errors.New("this attachment's role does not allow it")
 	ErrDraining     = errors.New("shutting down: no new work is accepted")
+	ErrEpochOver    = errors.New("this opening of the agent is over")
+	ErrDriverDied   = errors.New("the agent ended unexpectedly: prompt again to restart it")
 )
 
 // ActiveElsewhereError reports that another live instance owns a session.

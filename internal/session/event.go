@@ -38,6 +38,7 @@ const (
 	KindQueued        Kind = "queued_prompt"  // private; body QueuedPrompt
 	KindCustom        Kind = "custom"         // what a client sent as session/update
 	KindEpoch         Kind = "epoch"          // private; a driver was opened
+	KindSet           Kind = "set"            // private; body SetOption
 	KindDriverPrivate Kind = "driver_private" // private; the driver's own versioned bytes
 )
 
@@ -130,6 +131,12 @@ type TurnEnd struct {
 	Error  *Failure       `json:"error,omitzero"`
 	Usage  jsontext.Value `json:"usage,omitzero"`  // ACP Usage, cumulative (v1)
 	Reason string         `json:"reason,omitzero"` // "interrupted", "drained", … when the hub ended it
+}
+
+// SetOption is the private body of a config option that was chosen.
+type SetOption struct {
+	Option string `json:"option"`
+	Value  string `json:"value"`
 }
 
 // QueuedPrompt is the private body of a prompt that waits for its turn.

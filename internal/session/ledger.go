@@ -147,7 +147,8 @@ type Ledger interface {
 	Search(ctx context.Context, text string, f Filter, limit int) ([]Hit, error)
 
 	// Append commits a batch under a fence and returns the last Seq. The
-	// session's events in b get consecutive numbers in order.
+	// session's events in b get consecutive numbers in order. b.Events is the
+	// caller's again afterwards; the bodies are not.
 	Append(ctx context.Context, id string, fence Fence, b Batch) (Seq, error)
 	// Read returns up to limit events after seq, in order; none at the end.
 	// No lock or cursor is held after it returns.

@@ -104,6 +104,10 @@ type Attachment interface {
 	// own user messages, on load what is not history, requests settled since).
 	// cursor is where it stands now, also when events is empty because all of a
 	// page was skipped. io.EOF after the session was closed or deleted.
+	//
+	// Events with Seq 0 are not in the ledger and must be shown without a
+	// number: when the store fails, a notice and the turn_end that answers the
+	// prompt. The events are shared: do not change them.
 	Next(ctx context.Context) (events []Event, cursor Seq, err error)
 	// Open lists the requests still open at Start; a surface offers them to a
 	// client that attaches late.

@@ -20,6 +20,7 @@ type Facts struct {
 	Marks  session.Marks
 	Text   session.Span // the JSON string of a chunk's text content
 	Status session.Span // the JSON string of a tool call's status
+	Meta   session.Span // the _meta of the update itself
 	Fields Fields       // what a tool call or its update carries
 }
 
@@ -36,8 +37,9 @@ const (
 	FieldLocations
 	FieldRawInput
 	FieldRawOutput
+	FieldMeta
 	// FieldOther stands for any member of which it is not known that a newer
-	// value makes an older one worthless, _meta included.
+	// value makes an older one worthless.
 	FieldOther
 )
 
@@ -178,6 +180,10 @@ func (s *scanner) toolCall(f *Facts, name []byte) error {
 	case `"status"`:
 		f.Fields |= FieldStatus
 		return s.mark(&f.Status)
+	}
+	if string(name) == `"_meta"` {
+		f.Fields |= FieldMeta
+		return s.mark(&f.Meta)
 	}
 	f.Fields |= fieldOf(name)
 	return s.dec.SkipValue()

@@ -46,7 +46,7 @@ func TestLookToolCalls(t *testing.T) {
 			`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed","content":[],"rawOutput":{"toolCallId":"no"}}}`,
 			"t", FieldStatus | FieldContent | FieldRawOutput, true,
 		},
-		{`{"update":{"sessionUpdate":"tool_call_update","toolCallId":"t","status":"in_progress","_meta":{}}}`, "t", FieldStatus | FieldOther, false},
+		{`{"update":{"sessionUpdate":"tool_call_update","toolCallId":"t","status":"in_progress","_meta":{}}}`, "t", FieldStatus | FieldMeta, false},
 		{`{"sessionId":"s","toolCall":{"toolCallId":"t2","title":"x"},"options":[]}`, "t2", FieldTitle, false},
 		{`{"sessionId":"s","toolCallId":"t3","message":"?"}`, "t3", 0, false},
 		{`{"update":{"sessionUpdate":"tool_call_update","toolCallId":null,"x":1}}`, "", FieldOther, false},

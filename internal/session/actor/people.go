@@ -1,0 +1,214 @@
+package actor
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/attach"
+	"github.com/grapnel-ai/grapnel/internal/session/ingest"
+	"github.com/grapnel-ai/grapnel/internal/session/state"
+)
+
+// Answer settles a request with what an attachment answered. It reports whether
+// the answer counted.
+func (a *Actor) Answer(ctx context.Context, c *attach.Cursor, v session.Verdict) (bool, error) {
+	ok, err := call(ctx, a, func(reply func(bool, error)) {
+		q, open := a.desk.Find(v.Request)
+		if !open {
+			reply(false, nil)
+			return
+		}
+		verdict, settled := q.Answer(v, c.ID(), a.cfg.Board.Able(q.Kind))
+		if !settled {
+			reply(false, nil)
+			return
+		}
+		a.settle(verdict)
+		a.then(func(err error) { reply(err == nil, err) })
+	})
+	if errors.Is(err, session.ErrNotActive) {
+		return false, nil
+	}
+	return ok, err
+}
+
+// Detached is told when an attachment has left.
+func (a *Actor) Detached() {
+	a.mail.post(func() {
+		for _, q := range a.desk.All() {
+			a.watchAble(q)
+		}
+		if t := a.turn; t != nil && a.limits.TurnGrace > 0 && a.cfg.Board.Attached() == 0 {
+			a.after(a.limits.TurnGrace, func() {
+				if a.turn == t && a.cfg.Board.Attached() == 0 {
+					a.cancelAll("nobody_attached")
+				}
+			})
+		}
+	})
+}
+
+// Steer adds to the running turn, or starts one.
+func (a *Actor) Steer(ctx context.Context, c *attach.Cursor, content []jsontext.Value) (session.Steered, string, error) {
+	type outcome struct {
+		how  session.Steered
+		turn string
+	}
+	o, err := call(ctx, a, func(reply func(outcome, error)) {
+		t := newTurn(c.ID(), c.Request().Hands, session.PromptRequest{Content: content})
+		switch {
+		case a.closing != nil:
+			reply(outcome{how: session.SteerFailed}, a.closing.refuse())
+		case !a.busy():
+			a.begin(t)
+			a.then(func(err error) { reply(outcome{session.StartedNewTurn, t.id}, err) })
+		default:
+			a.steer(t, func(how session.Steered, turn string, err error) { reply(outcome{how, turn}, err) })
+		}
+	})
+	return o.how, o.turn, err
+}
+
+// steer gives content to the driver of the running turn. What the driver says
+// meanwhile waits, so that the person's message is recorded before what it led
+// to, and only if the driver took it.
+func (a *Actor) steer(s *turn, done func(how session.Steered, turn string, err error)) {
+	if a.steering != nil {
+		a.waiting = append(a.waiting, func() { a.steer(s, done) })
+		return
+	}
+	t, h := a.turn, a.driver.handle
+	if t == nil || !t.driving || t.cancelling || h == nil {
+		done(session.SteerFailed, "", nil)
+		return
+	}
+	a.steering = s
+	go func() {
+		ctx, cancel := context.WithTimeout(t.ctx, steerBound)
+		defer cancel()
+		err := h.Steer(ctx, s.content)
+		a.mail.post(func() { a.steeredTurn(t, s, err, done) })
+	}()
+}
+
+func (a *Actor) steeredTurn(t, s *turn, err error, done func(session.Steered, string, error)) {
+	if a.steering == s {
+		a.steering = nil
+		a.mail.signal()
+	}
+	if err != nil || a.turn != t {
+		done(session.SteerFailed, t.id, nil)
+	} else {
+		said := *s
+		said.id = t.id
+		a.stageUser(&said, s.content)
+		a.keepSteered(s.key, t.id)
+		a.then(func(err error) { done(session.Injected, t.id, err) })
+	}
+	next := a.waiting
+	a.waiting = nil
+	for _, f := range next {
+		f()
+	}
+}
+
+// maxSteered bounds the keys kept of prompts that joined a turn.
+const maxSteered = 256
+
+func (a *Actor) keepSteered(key, turn string) {
+	if key == "" {
+		return
+	}
+	if len(a.steered) >= maxSteered {
+		clear(a.steered)
+	}
+	a.steered[key] = &session.Prompted{Turn: turn}
+}
+
+// Set changes a config option.
+func (a *Actor) Set(ctx context.Context, option, value string) (session.Setup, error) {
+	return call(ctx, a, func(reply func(session.Setup, error)) {
+		if a.closing != nil {
+			reply(session.Setup{}, a.closing.refuse())
+			return
+		}
+		a.sets++
+		a.withHandle(func(h session.Handle, err error) {
+			if err != nil {
+				a.sets--
+				reply(session.Setup{}, err)
+				return
+			}
+			go func() {
+				setup, err := h.Set(ctx, option, value)
+				a.mail.post(func() { a.chosen(option, value, setup, err, reply) })
+			}()
+		})
+	})
+}
+
+// chosen records a choice, so that it holds when the session is restored.
+func (a *Actor) chosen(option, value string, setup session.Setup, err error, reply func(session.Setup, error)) {
+	a.sets--
+	if err != nil {
+		reply(session.Setup{}, err)
+		return
+	}
+	a.stage(a.own(session.KindSet, session.Private, "", session.SetOption{Option: option, Value: value}))
+	a.cfg.Board.SetSetup(setup)
+	a.then(func(err error) { reply(setup, err) })
+}
+
+// Record keeps what a client sent as its own session/update.
+func (a *Actor) Record(ctx context.Context, by string, body jsontext.Value) error {
+	facts, err := ingest.Look(body)
+	if err != nil {
+		return err
+	}
+	_, err = call(ctx, a, func(reply func(struct{}, error)) {
+		e := a.own(session.KindCustom, session.Live, "", body)
+		e.Origin, e.By, e.Version, e.Marks = session.FromClient, by, 1, facts.Marks
+		if a.turn != nil {
+			e.Turn = a.turn.id
+		}
+		a.stage(e)
+		a.then(func(err error) { reply(struct{}{}, err) })
+	})
+	return err
+}
+
+// Change patches the session's Info for a person. A new title is told to those
+// attached.
+func (a *Actor) Change(ctx context.Context, c session.InfoChange) error {
+	_, err := call(ctx, a, func(reply func(struct{}, error)) {
+		if c.Title != nil {
+			body := a.update(session.KindInfo, map[string]string{"title": *c.Title})
+			e := a.own(session.KindInfo, session.History, "", body)
+			facts, _ := ingest.Look(body)
+			e.Version, e.Marks = 1, facts.Marks
+			a.stage(e)
+		}
+		a.changeInfo(c)
+		a.then(func(err error) { reply(struct{}{}, err) })
+	})
+	return err
+}
+
+// Status says what the session does now, as committed.
+func (a *Actor) Status(ctx context.Context) (session.Status, error) {
+	return call(ctx, a, func(reply func(session.Status, error)) {
+		s := session.Status{Active: true}
+		if t := a.seen.Turn; t != nil {
+			s.Running, s.Turn = true, t.ID
+		}
+		reply(s, nil)
+	})
+}
+
+// State copies the session's State as of its last committed event.
+func (a *Actor) State(ctx context.Context) (*state.State, error) {
+	return call(ctx, a, func(reply func(*state.State, error)) { reply(a.seen.Clone(), nil) })
+}

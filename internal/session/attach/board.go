@@ -1,0 +1,193 @@
+// Package attach shows one session to those attached to it. An attachment is a
+// cursor, not a queue: it reads the session's hot tail once it has caught up and
+// pages of the ledger while it is behind, so a slow reader costs nothing and a
+// burst disconnects nobody.
+package attach
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// tailBytes is how much of a session's newest events is kept for readers that
+// have caught up; one tail is shared by all of them.
+const tailBytes = 1 << 20
+
+// eventOverhead is what an event costs beside its body, roughly.
+const eventOverhead = 256
+
+// Board is what the attachments of one session share: the tail, the open
+// requests, what is known of the session. It outlives the session's actor, so
+// that a client stays attached while the session is parked. Safe for concurrent
+// use; its lock is held for moments only and nothing is called under it.
+type Board struct {
+	id     string
+	ledger session.Ledger
+
+	mu      sync.Mutex
+	info    session.Info
+	setup   session.Setup
+	last    session.Seq // last committed
+	tail    []session.Event
+	size    int // of tail, in bytes
+	open    []session.Request
+	cursors []*Cursor
+	closed  error // what Next returns at the end; nil while the session goes on
+}
+
+// NewBoard makes the board of a session whose last committed event is last.
+func NewBoard(ledger session.Ledger, info session.Info, last session.Seq) *Board {
+	return &Board{id: info.ID, ledger: ledger, info: info, last: last}
+}
+
+// Publish shows committed events, which follow those shown before, together
+// with what they did to the open requests.
+func (b *Board) Publish(events []session.Event, opened []session.Request, settled []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open = append(b.open, opened...)
+	b.settle(settled)
+	for _, e := range events {
+		b.size += len(e.Body) + eventOverhead
+	}
+	b.tail = append(b.tail, events...)
+	b.trim()
+	if n := len(events); n > 0 {
+		b.last = events[n-1].Seq
+	}
+	b.wake()
+}
+
+// settle builds a new slice: the old one may be in an attachment's hands.
+func (b *Board) settle(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	var open []session.Request
+	for _, r := range b.open {
+		if !slices.Contains(ids, r.ID) {
+			open = append(open, r)
+		}
+	}
+	b.open = open
+}
+
+func (b *Board) trim() {
+	drop := 0
+	for b.size > tailBytes && drop < len(b.tail) {
+		b.size -= len(b.tail[drop].Body) + eventOverhead
+		drop++
+	}
+	b.tail = b.tail[drop:]
+}
+
+// Tell shows events that could not be committed to everyone attached now. A
+// later commit of the end of such a turn is not shown to them again.
+func (b *Board) Tell(events ...session.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.cursors {
+		c.tell(b.last, events)
+	}
+	b.wake()
+}
+
+// Withdraw forgets requests that ended without a committed verdict.
+func (b *Board) Withdraw(ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.settle(ids)
+}
+
+// Resume says where the ledger stands after the session was restored; cursors
+// page up to there.
+func (b *Board) Resume(info session.Info, last session.Seq) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.info, b.last = info, last
+	b.tail, b.size, b.open = nil, 0, nil
+	b.wake()
+}
+
+// Park frees the tail.
+func (b *Board) Park() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tail, b.size = nil, 0
+}
+
+// Close ends every cursor with err once it has read what was committed.
+func (b *Board) Close(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed == nil {
+		b.closed = err
+	}
+	b.wake()
+}
+
+// Closed reports whether the board was closed.
+func (b *Board) Closed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed != nil
+}
+
+func (b *Board) wake() {
+	for _, c := range b.cursors {
+		select {
+		case c.woken <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Info returns what is known of the session.
+func (b *Board) Info() session.Info {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.info
+}
+
+// SetInfo replaces what is known of the session.
+func (b *Board) SetInfo(info session.Info) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.info = info
+}
+
+// Setup returns what the agent offered when it was asked last.
+func (b *Board) Setup() session.Setup {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.setup
+}
+
+// SetSetup replaces what the agent offers.
+func (b *Board) SetSetup(s session.Setup) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.setup = s
+}
+
+// Able lists the attachments that can answer a kind of request.
+func (b *Board) Able(kind session.Kind) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ids []string
+	for _, c := range b.cursors {
+		if c.req.Role >= session.Approver && slices.Contains(c.req.Answers, kind) {
+			ids = append(ids, c.id)
+		}
+	}
+	return ids
+}
+
+// Attached is the number of attachments.
+func (b *Board) Attached() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.cursors)
+}

@@ -1,0 +1,161 @@
+package hub
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/actor"
+	"github.com/grapnel-ai/grapnel/internal/session/attach"
+)
+
+// attachment is one client's place in a session. It outlives parking: what the
+// client does next restores the session.
+type attachment struct {
+	*attach.Cursor
+	entry *entry
+	board *attach.Board
+}
+
+var _ session.Attachment = (*attachment)(nil)
+
+// Info implements session.Attachment.
+func (t *attachment) Info() session.Info { return t.board.Info() }
+
+// Setup implements session.Attachment.
+func (t *attachment) Setup() session.Setup {
+	if a := t.entry.actor.Load(); a != nil {
+		return a.Setup()
+	}
+	return t.board.Setup()
+}
+
+// may checks the attachment's role.
+func (t *attachment) may(role session.Role) error {
+	if t.Request().Role < role {
+		return session.ErrRole
+	}
+	return nil
+}
+
+// with runs f on the session's actor, restoring the session when it is parked.
+func (t *attachment) with(ctx context.Context, f func(*actor.Actor) error) error {
+	for {
+		a, err := t.actor(ctx)
+		if err != nil {
+			return err
+		}
+		if err := f(a); !errors.Is(err, session.ErrNotActive) || t.closed(ctx, a) {
+			return err
+		}
+	}
+}
+
+// closed reports whether an actor that took no more work was closed for good,
+// and not parked.
+func (t *attachment) closed(ctx context.Context, a *actor.Actor) bool {
+	e := t.entry
+	if e.lock(ctx) != nil {
+		return true
+	}
+	defer e.unlock()
+	return e.dead || e.actor.Load() == a
+}
+
+func (t *attachment) actor(ctx context.Context) (*actor.Actor, error) {
+	e := t.entry
+	if a := e.actor.Load(); a != nil {
+		return a, nil
+	}
+	if err := e.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer e.unlock()
+	if e.dead || t.board.Closed() {
+		return nil, session.ErrNotActive
+	}
+	if err := e.activate(ctx, session.AttachRequest{}); err != nil {
+		return nil, err
+	}
+	return e.actor.Load(), nil
+}
+
+// Prompt implements session.Attachment.
+func (t *attachment) Prompt(ctx context.Context, req session.PromptRequest) (p session.Prompted, err error) {
+	if err := t.may(session.Prompter); err != nil {
+		return p, err
+	}
+	err = t.with(ctx, func(a *actor.Actor) error {
+		p, err = a.Prompt(ctx, t.Cursor, req)
+		return err
+	})
+	return p, err
+}
+
+// Steer implements session.Attachment.
+func (t *attachment) Steer(ctx context.Context, content []jsontext.Value) (how session.Steered, turn string, err error) {
+	if err := t.may(session.Prompter); err != nil {
+		return session.SteerFailed, "", err
+	}
+	err = t.with(ctx, func(a *actor.Actor) error {
+		how, turn, err = a.Steer(ctx, t.Cursor, content)
+		return err
+	})
+	return how, turn, err
+}
+
+// Cancel implements session.Attachment.
+func (t *attachment) Cancel(ctx context.Context) error {
+	if err := t.may(session.Prompter); err != nil {
+		return err
+	}
+	if a := t.entry.actor.Load(); a != nil {
+		return a.Cancel(ctx)
+	}
+	return nil
+}
+
+// Answer implements session.Attachment.
+func (t *attachment) Answer(ctx context.Context, v session.Verdict) (bool, error) {
+	if err := t.may(session.Approver); err != nil {
+		return false, err
+	}
+	if a := t.entry.actor.Load(); a != nil {
+		return a.Answer(ctx, t.Cursor, v)
+	}
+	return false, nil
+}
+
+// Set implements session.Attachment.
+func (t *attachment) Set(ctx context.Context, option, value string) (s session.Setup, err error) {
+	if err := t.may(session.Prompter); err != nil {
+		return s, err
+	}
+	err = t.with(ctx, func(a *actor.Actor) error {
+		s, err = a.Set(ctx, option, value)
+		return err
+	})
+	return s, err
+}
+
+// Record implements session.Attachment.
+func (t *attachment) Record(ctx context.Context, body jsontext.Value) error {
+	if err := t.may(session.Prompter); err != nil {
+		return err
+	}
+	return t.with(ctx, func(a *actor.Actor) error { return a.Record(ctx, t.ID(), body) })
+}
+
+// Detach implements session.Attachment.
+func (t *attachment) Detach() {
+	if !t.board.Detach(t.Cursor) {
+		return
+	}
+	if a := t.entry.actor.Load(); a != nil {
+		a.Detached()
+		return
+	}
+	t.entry.hub.dropParked(t.entry)
+}

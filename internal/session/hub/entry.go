@@ -1,0 +1,266 @@
+package hub
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/actor"
+	"github.com/grapnel-ai/grapnel/internal/session/attach"
+	"github.com/grapnel-ai/grapnel/internal/session/state"
+)
+
+// entry is a session known to this process: active, or parked with somebody
+// attached.
+type entry struct {
+	hub *Hub
+	id  string
+
+	// gate holds a token while the session is being opened, restored, parked or
+	// closed: one at a time per session, and no session waits for another.
+	gate chan struct{}
+
+	actor atomic.Pointer[actor.Actor] // nil while parked
+
+	// Guarded by gate.
+	board   *attach.Board
+	owner   string
+	fence   session.Fence
+	servers []jsontext.Value
+	dead    bool // forgotten: look the session up again
+}
+
+func newEntry(h *Hub, id string) *entry {
+	return &entry{hub: h, id: id, gate: make(chan struct{}, 1)}
+}
+
+func (e *entry) lock(ctx context.Context) error {
+	select {
+	case e.gate <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case e.gate <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *entry) unlock() { <-e.gate }
+
+// start is what a session is started with.
+type start struct {
+	info     session.Info
+	fence    session.Fence
+	driver   session.Driver
+	state    *state.State // nil for a new session
+	restored bool
+	servers  []jsontext.Value
+}
+
+// start runs a session that this process owns and opens its agent.
+func (e *entry) start(ctx context.Context, s start) error {
+	if s.state == nil {
+		s.state = new(state.State)
+	}
+	s.info.Active = true
+	if e.board == nil {
+		e.board = attach.NewBoard(e.hub.opts.Ledger, s.info, s.state.Seq)
+	} else {
+		e.board.Resume(s.info, s.state.Seq)
+	}
+	e.owner, e.fence, e.servers = s.info.Owner, s.fence, s.servers
+	o := e.hub.opts
+	cfg := actor.Config{
+		Info: s.info, Fence: s.fence, Ledger: o.Ledger, Driver: s.driver, Board: e.board,
+		State: s.state, Restored: s.restored, Servers: s.servers,
+		Limits: o.Limits.Limits, Now: o.Now, Log: o.Logger, OnIdle: e.park, OnLost: e.lost,
+	}
+	a, err := actor.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := a.Ready(ctx); err != nil {
+		_ = a.Close(context.WithoutCancel(ctx))
+		return err
+	}
+	e.actor.Store(a)
+	return nil
+}
+
+// activate restores the session unless it is active.
+func (e *entry) activate(ctx context.Context, req session.AttachRequest) error {
+	h := e.hub
+	if e.actor.Load() != nil {
+		return e.move(ctx, req)
+	}
+	ledger := h.opts.Ledger
+	info, err := ledger.Info(ctx, e.id)
+	if err != nil {
+		return err
+	}
+	if req.Owner != "" && req.Owner != info.Owner {
+		return session.ErrNotFound
+	}
+	driver, err := h.opts.Drivers(info.Agent)
+	if err != nil {
+		return err
+	}
+	if err := h.reserve(info.Owner); err != nil {
+		return err
+	}
+	if err := e.restore(ctx, req, driver); err != nil {
+		h.unreserve(info.Owner)
+		return err
+	}
+	return nil
+}
+
+func (e *entry) restore(ctx context.Context, req session.AttachRequest, driver session.Driver) (err error) {
+	ledger := e.hub.opts.Ledger
+	fence, err := ledger.Acquire(ctx, e.id)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = ledger.Release(context.WithoutCancel(ctx), e.id, fence)
+		}
+	}()
+	info, err := ledger.Info(ctx, e.id)
+	if err != nil {
+		return err
+	}
+	if change, moved := movedTo(info, req); moved {
+		if err := ledger.Update(ctx, e.id, fence, change); err != nil {
+			return err
+		}
+		change.Apply(&info)
+	}
+	s, err := actor.Restore(ctx, ledger, e.id)
+	if err != nil {
+		return err
+	}
+	servers := req.Servers
+	if servers == nil {
+		servers = e.servers
+	}
+	return e.start(ctx, start{info: info, fence: fence, driver: driver, state: s, restored: true, servers: servers})
+}
+
+// movedTo compares where a session works with where a client wants it to. A
+// client that names a directory names all of them.
+func movedTo(info session.Info, req session.AttachRequest) (session.InfoChange, bool) {
+	if req.Cwd == "" || (req.Cwd == info.Cwd && slices.Equal(req.Roots, info.Roots)) {
+		return session.InfoChange{}, false
+	}
+	roots := slices.Clone(req.Roots)
+	return session.InfoChange{Cwd: &req.Cwd, Roots: &roots}, true
+}
+
+// move takes an active, idle session to another directory by restarting its
+// agent there.
+func (e *entry) move(ctx context.Context, req session.AttachRequest) error {
+	info := e.board.Info()
+	if req.Owner != "" && req.Owner != info.Owner {
+		return session.ErrNotFound
+	}
+	if _, moved := movedTo(info, req); !moved {
+		return nil
+	}
+	parked, err := e.stopIdle(ctx)
+	if err != nil {
+		return err
+	}
+	if !parked {
+		return session.Invalidf("session %s is at work in %s: cancel its turn before moving it to %s", e.id, info.Cwd, req.Cwd)
+	}
+	return e.activate(ctx, req)
+}
+
+// parkBound is how long parking may take before the next try.
+const parkBound = 30 * time.Second
+
+// park frees a session that has been idle.
+func (e *entry) park() {
+	ctx, cancel := context.WithTimeout(context.Background(), parkBound)
+	defer cancel()
+	if e.lock(ctx) != nil {
+		return
+	}
+	defer e.unlock()
+	if parked, err := e.stopIdle(ctx); err != nil || !parked {
+		return
+	}
+	e.hub.forgetUnused(e)
+}
+
+// stopIdle ends the actor if it has nothing to do. The gate is held.
+func (e *entry) stopIdle(ctx context.Context) (bool, error) {
+	a := e.actor.Load()
+	if a == nil {
+		return false, nil
+	}
+	parked, err := a.Park(ctx)
+	if err != nil || !parked {
+		return false, err
+	}
+	e.free(ctx)
+	e.board.Park()
+	return true, nil
+}
+
+// free gives up a session whose actor has ended.
+func (e *entry) free(ctx context.Context) {
+	e.actor.Store(nil)
+	e.hub.unreserve(e.owner)
+	if err := e.hub.opts.Ledger.Release(context.WithoutCancel(ctx), e.id, e.fence); err != nil {
+		e.hub.opts.Logger.Warn("releasing session failed", "session", e.id, "err", err)
+	}
+	info := e.board.Info()
+	info.Active = false
+	e.board.SetInfo(info)
+}
+
+// lost takes note that a session was taken over or deleted under its actor.
+func (e *entry) lost(a *actor.Actor, err error) {
+	if e.lock(context.Background()) != nil {
+		return
+	}
+	defer e.unlock()
+	if e.actor.Load() != a {
+		return
+	}
+	<-a.Done()
+	e.free(context.Background())
+	e.board.Close(err)
+	e.hub.forget(e)
+}
+
+// close ends the session here by f and everybody's attachment with it. The gate
+// is held.
+func (e *entry) close(ctx context.Context, f func(*actor.Actor) error) error {
+	if a := e.actor.Load(); a != nil {
+		if err := f(a); err != nil {
+			return err
+		}
+		e.free(ctx)
+	}
+	if e.board != nil {
+		e.board.Close(io.EOF)
+	}
+	e.hub.forget(e)
+	return nil
+}
+
+// attach adds an attachment. The gate is held and the session active.
+func (e *entry) attach(req session.AttachRequest) *attachment {
+	return &attachment{entry: e, board: e.board, Cursor: e.board.Attach(req)}
+}

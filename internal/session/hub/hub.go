@@ -1,0 +1,222 @@
+// Package hub finds, creates and restores sessions, and lets surfaces attach to
+// them. Every surface is a client of one hub, and every agent a driver of it.
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/actor"
+	"github.com/grapnel-ai/grapnel/internal/session/state"
+)
+
+// Limits bound what sessions do; the fields of actor.Limits are per session.
+type Limits struct {
+	actor.Limits
+	Sessions int // active ones per owner; 0 means no limit
+}
+
+// Options are what a hub is made of. Ledger and Drivers are required.
+type Options struct {
+	Ledger session.Ledger
+	// Drivers finds the driver of an agent alias. An alias that is unknown,
+	// disabled or unusable is an error that a client is told.
+	Drivers func(agent string) (session.Driver, error)
+	Limits  Limits
+	Now     func() time.Time // the wall clock; default time.Now
+	Logger  *slog.Logger     // default: none
+}
+
+// Hub holds the active sessions of this process. Its methods may be called from
+// any goroutine.
+type Hub struct {
+	opts Options
+
+	// mu guards the map and the counts; it is held for moments, never while a
+	// session is opened, restored or closed.
+	mu       sync.Mutex
+	entries  map[string]*entry
+	active   map[string]int // by owner
+	draining bool
+}
+
+// New makes a hub.
+func New(opts Options) *Hub {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Hub{opts: opts, entries: make(map[string]*entry), active: make(map[string]int)}
+}
+
+// NewSession says what to create.
+type NewSession struct {
+	Owner, Agent, Cwd  string
+	Roots              []string
+	Key, Label, Parent string
+	Servers            []jsontext.Value
+	Attach             session.AttachRequest // Owner, Cwd, Roots and Servers are taken from above
+}
+
+func (n NewSession) info(now time.Time) session.Info {
+	return session.Info{
+		ID: session.NewID("s"), Owner: n.Owner, Agent: n.Agent, Cwd: n.Cwd, Roots: slices.Clone(n.Roots),
+		Key: n.Key, Label: n.Label, Parent: n.Parent, CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+func (n NewSession) attach() session.AttachRequest {
+	req := n.Attach
+	req.Owner, req.Cwd, req.Roots, req.Servers = n.Owner, "", nil, n.Servers
+	return req
+}
+
+// Create stores a new session, opens its agent and attaches the caller.
+func (h *Hub) Create(ctx context.Context, n NewSession) (session.Attachment, error) {
+	return h.create(ctx, n, n.info(h.opts.Now()), nil)
+}
+
+// create makes a session; fill may write its past before the agent is opened.
+func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, fill func(session.Fence) (*state.State, error)) (session.Attachment, error) {
+	driver, err := h.opts.Drivers(n.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.reserve(n.Owner); err != nil {
+		return nil, err
+	}
+	fence, err := h.opts.Ledger.Create(ctx, info)
+	if err != nil {
+		h.unreserve(n.Owner)
+		return nil, fmt.Errorf("create session: %w", err)
+	}
+	e := h.entry(info.ID)
+	e.gate <- struct{}{}
+	defer e.unlock()
+	s := start{info: info, fence: fence, driver: driver, servers: n.Servers}
+	if fill != nil {
+		s.restored = true
+		s.state, err = fill(fence)
+	}
+	if err == nil {
+		err = e.start(ctx, s)
+	}
+	if err != nil {
+		h.unreserve(n.Owner)
+		h.forget(e)
+		err = errors.Join(err, h.opts.Ledger.Delete(context.WithoutCancel(ctx), info.ID))
+		return nil, err
+	}
+	return e.attach(n.attach()), nil
+}
+
+// Attach joins a session, restoring it when it is not active. The errors are
+// session.ErrNotFound, *session.ActiveElsewhereError, session.ErrSessionLimit
+// and the driver's own.
+func (h *Hub) Attach(ctx context.Context, id string, req session.AttachRequest) (session.Attachment, error) {
+	e, err := h.join(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer e.unlock()
+	if err := e.activate(ctx, req); err != nil {
+		h.forgetUnused(e)
+		return nil, err
+	}
+	return e.attach(req), nil
+}
+
+// join returns a session's entry, its gate held. An entry that was given up
+// meanwhile is looked up anew.
+func (h *Hub) join(ctx context.Context, id string) (*entry, error) {
+	for {
+		e := h.entry(id)
+		if err := e.lock(ctx); err != nil {
+			return nil, err
+		}
+		if !e.dead {
+			return e, nil
+		}
+		e.unlock()
+	}
+}
+
+// entry returns the entry of a session, made if need be.
+func (h *Hub) entry(id string) *entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e, ok := h.entries[id]
+	if !ok {
+		e = newEntry(h, id)
+		h.entries[id] = e
+	}
+	return e
+}
+
+// find returns the entry of a session that has one.
+func (h *Hub) find(id string) (*entry, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e, ok := h.entries[id]
+	return e, ok
+}
+
+// forget drops an entry; its gate is held.
+func (h *Hub) forget(e *entry) {
+	e.dead = true
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.entries[e.id] == e {
+		delete(h.entries, e.id)
+	}
+}
+
+// forgetUnused drops an entry that neither runs nor is attached to.
+func (h *Hub) forgetUnused(e *entry) {
+	if e.actor.Load() == nil && (e.board == nil || e.board.Attached() == 0) {
+		h.forget(e)
+	}
+}
+
+// reserve counts one more active session of an owner.
+func (h *Hub) reserve(owner string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.draining {
+		return session.ErrDraining
+	}
+	if limit := h.opts.Limits.Sessions; limit > 0 && h.active[owner] >= limit {
+		return session.ErrSessionLimit
+	}
+	h.active[owner]++
+	return nil
+}
+
+func (h *Hub) unreserve(owner string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.active[owner]--; h.active[owner] <= 0 {
+		delete(h.active, owner)
+	}
+}
+
+// Active is the number of active sessions in this process.
+func (h *Hub) Active() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, c := range h.active {
+		n += c
+	}
+	return n
+}
