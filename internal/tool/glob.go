@@ -28,11 +28,7 @@ func newGlob(pattern string) (*glob, error) {
 	}
 	g := &glob{}
 	for _, alt := range alternatives {
-		alt = strings.TrimPrefix(strings.TrimSuffix(alt, "/"), "./")
-		if !strings.Contains(alt, "/") {
-			alt = "**/" + alt
-		}
-		parts := strings.Split(strings.TrimPrefix(alt, "/"), "/")
+		parts := splitPattern(alt)
 		for _, p := range parts {
 			if _, err := path.Match(p, ""); err != nil {
 				return nil, fmt.Errorf("the pattern %q is not well formed: check its brackets", clip(pattern, 80))
@@ -41,6 +37,18 @@ func newGlob(pattern string) (*glob, error) {
 		g.alternatives = append(g.alternatives, parts)
 	}
 	return g, nil
+}
+
+func splitPattern(alt string) []string {
+	alt = strings.TrimSuffix(alt, "/")
+	if !strings.Contains(alt, "/") {
+		alt = "**/" + alt
+	}
+	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(alt, "./"), "/"), "/")
+	if parts[len(parts)-1] == "**" {
+		parts = append(parts, "*") // what is below a directory, not the directory
+	}
+	return parts
 }
 
 // match reports whether the path, relative and clean, is meant.

@@ -68,7 +68,8 @@ func (l *live) show() {
 	if total == l.shown || budget < min(total, liveLeast) {
 		return
 	}
-	text := fenced(l.buf.snapshot(int(min(budget, liveBytes))))
+	text := l.buf.text(int(min(budget, liveBytes)))
+	text = fenced(strings.TrimSuffix(text, "\uFFFD")) // the rest of a rune may be under way
 	l.shown, l.last = total, time.Now()
 	l.sent += int64(len(text))
 	l.out.Progress([]Content{{Text: text}})
@@ -84,7 +85,7 @@ func (l *live) finish(n int) (text, brief string, total int64) {
 		l.timer.Stop()
 		l.timer = nil
 	}
-	return l.buf.String(), l.buf.snapshot(n), l.buf.total
+	return l.buf.String(), l.buf.text(n), l.buf.total
 }
 
 // longestFence bounds the fence: no text is worth a line of backticks.

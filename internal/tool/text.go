@@ -83,10 +83,10 @@ func (h *headTail) Write(p []byte) (int, error) {
 func (h *headTail) headShare() int { return h.limit / 2 }
 
 // String returns what was kept as valid UTF-8, never cut inside a rune.
-func (h *headTail) String() string { return h.snapshot(h.limit) }
+func (h *headTail) String() string { return h.text(h.limit) }
 
-// snapshot is String within n bytes, plus the note on what is left out.
-func (h *headTail) snapshot(n int) string {
+// text is String within n bytes, plus the note on what is left out.
+func (h *headTail) text(n int) string {
 	head, tail := h.head, h.tail
 	if h.total == int64(len(head)+len(tail)) { // nothing is lost yet
 		all := slices.Concat(head, tail)
@@ -109,17 +109,16 @@ func cutHead(b []byte, n int) []byte {
 	return b[:len(b)-partialEnd(b)]
 }
 
-// cutTail returns at most the last n bytes of b, not starting in a rune.
+// cutTail returns at most the last n bytes of b, not starting in a rune. b may
+// itself be the end of something.
 func cutTail(b []byte, n int) []byte {
-	if len(b) > n {
-		b = b[len(b)-n:]
-	}
-	for i := 0; i < len(b) && i < utf8.UTFMax; i++ {
+	b = b[max(0, len(b)-n):]
+	for i := range min(len(b), utf8.UTFMax-1) {
 		if utf8.RuneStart(b[i]) {
 			return b[i:]
 		}
 	}
-	return b
+	return b[min(len(b), utf8.UTFMax-1):]
 }
 
 // partialEnd returns how many bytes at the end of b begin a rune that is not
