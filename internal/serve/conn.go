@@ -1,0 +1,224 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/acp"
+)
+
+// conn is one client's connection. Its handler methods run in arrival order;
+// work on a session continues in that session's lane, so that order holds per
+// session and no session delays another.
+type conn struct {
+	server *Server
+	opts   ConnOptions
+	peer   *acp.Conn
+	lanes  lanes
+
+	initialized atomic.Bool
+	dialect     atomic.Bool // sticky once detected
+
+	mu       sync.Mutex
+	caps     caps
+	sessions map[string]*view
+	ctx      context.Context // of the connection's work; ends after the drain
+}
+
+func newConn(s *Server, o ConnOptions) *conn {
+	c := &conn{server: s, opts: o, sessions: make(map[string]*view)}
+	c.dialect.Store(o.Dialect)
+	return c
+}
+
+// run serves until the client is gone and what it asked for is answered.
+func (c *conn) run(ctx context.Context) error {
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	c.mu.Lock()
+	c.ctx = work
+	c.mu.Unlock()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		c.drain(work)
+	}()
+	err := c.peer.Run(work)
+	stop()
+	<-drained
+	c.lanes.wait()
+	c.detachAll()
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// drain waits for the client to close its side; what then still runs past the
+// bound is cancelled, so that its prompts get their answers.
+func (c *conn) drain(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-c.peer.EOF():
+	}
+	timer := time.NewTimer(c.opts.Drain)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+		for _, v := range c.views() {
+			_ = v.att.Cancel(ctx) // its turn ends; nothing more can be done about a failure
+		}
+	}
+}
+
+func (c *conn) context() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ctx
+}
+
+func (c *conn) capabilities() caps {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.caps
+}
+
+// HandleRequest implements acp.Handler.
+func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
+	if req.Method == "initialize" {
+		c.initialize(req)
+		return
+	}
+	if !c.initialized.Load() && !c.dialectSpeaks(req) {
+		c.fail(req, acp.Errorf(acp.CodeInvalidRequest, "the first request must be initialize, not %s", req.Method))
+		return
+	}
+	if f, ok := c.connectionMethod(req.Method); ok {
+		go f(ctx, req)
+		return
+	}
+	f, ok := c.sessionMethod(req.Method)
+	if !ok {
+		c.fail(req, acp.MethodNotFound(req.Method))
+		return
+	}
+	p, err := parseParams(req.Params)
+	if err == nil && p.session() == "" {
+		err = acp.Errorf(acp.CodeInvalidParams, "%s: sessionId is missing", req.Method)
+	}
+	if err != nil {
+		c.fail(req, err)
+		return
+	}
+	if v, ok := c.view(p.session()); ok && v.relay != nil {
+		go v.relay.forward(ctx, req)
+		return
+	}
+	c.lanes.do(p.session(), func() { f(ctx, req, p) })
+}
+
+// HandleNotification implements acp.Handler. Unknown ones are ignored.
+func (c *conn) HandleNotification(_ context.Context, n *acp.Notification) {
+	if !c.initialized.Load() && !c.dialect.Load() {
+		return
+	}
+	p, err := parseParams(n.Params)
+	if err != nil || p.session() == "" {
+		return
+	}
+	if v, ok := c.view(p.session()); ok && v.relay != nil {
+		v.relay.notify(n)
+		return
+	}
+	switch n.Method {
+	case "session/cancel":
+		c.lanes.do(p.session(), func() { c.cancel(p.session()) })
+	case "session/update", "session/event":
+		body := n.Params
+		c.lanes.do(p.session(), func() { _ = c.record(p.session(), body) }) // nobody waits for an answer
+	}
+}
+
+// dialectSpeaks reports whether a request before initialize is how the dialect
+// opens a connection, and remembers it.
+func (c *conn) dialectSpeaks(req *acp.Request) bool {
+	if req.Method == "session/new" {
+		if p, err := parseParams(req.Params); err == nil && (isNull(req.Params) || p.namesAgent()) {
+			c.dialect.Store(true)
+		}
+	}
+	return c.dialect.Load()
+}
+
+type connectionFunc func(ctx context.Context, req *acp.Request)
+
+// connectionMethod finds the methods that concern no existing session.
+func (c *conn) connectionMethod(name string) (connectionFunc, bool) {
+	switch name {
+	case "authenticate":
+		return c.authenticate, true
+	case "logout":
+		return c.logout, true
+	case "session/new":
+		return c.newSession, true
+	case "session/list":
+		return c.list, true
+	}
+	return nil, false
+}
+
+type sessionFunc func(ctx context.Context, req *acp.Request, p *params)
+
+// sessionMethod finds the methods about one session; they run in its lane.
+func (c *conn) sessionMethod(name string) (sessionFunc, bool) {
+	switch name {
+	case "session/load":
+		return c.load, true
+	case "session/resume":
+		return c.resume, true
+	case "session/fork":
+		return c.fork, true
+	case "session/close":
+		return c.close, true
+	case "session/stop":
+		return c.stop, true
+	case "session/delete":
+		return c.delete, true
+	case "session/prompt":
+		return c.prompt, true
+	case "_session/steering":
+		return c.steer, true
+	case "session/cancel":
+		return c.cancelRequest, true
+	case "session/set_mode", "session/set_model", "session/set_config_option":
+		return c.set, true
+	case "session/set_title":
+		return c.setTitle, true
+	case "session/archive", "session/unarchive":
+		return c.archive, true
+	case "session/status":
+		return c.status, true
+	case "session/update", "session/event":
+		return c.recordRequest, true
+	}
+	return nil, false
+}
+
+// reply and fail answer a request. A write can only fail with the connection,
+// and then nobody is left to tell.
+func (c *conn) reply(req *acp.Request, result any) {
+	if err := req.Reply(result); err != nil {
+		c.server.opts.Logger.Debug("response not delivered", "method", req.Method, "err", err)
+	}
+}
+
+func (c *conn) fail(req *acp.Request, cause error) {
+	if err := req.Fail(cause); err != nil {
+		c.server.opts.Logger.Debug("error response not delivered", "method", req.Method, "err", err)
+	}
+}

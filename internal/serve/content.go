@@ -1,0 +1,194 @@
+package serve
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// maxBlobBytes bounds one embedded blob, decoded.
+const maxBlobBytes = 10 << 20
+
+// block is what is read of a content block to check it; the block itself is
+// passed on as it came.
+type block struct {
+	Type     string  `json:"type"`
+	Text     *string `json:"text"`
+	Data     string  `json:"data"`
+	MimeType string  `json:"mimeType"`
+	URI      string  `json:"uri"`
+	Name     string  `json:"name"`
+	Resource *struct {
+		URI  string  `json:"uri"`
+		Text *string `json:"text"`
+		Blob *string `json:"blob"`
+	} `json:"resource"`
+}
+
+// accepts says what a prompt may hold.
+type accepts struct {
+	image, audio bool
+	lenient      bool // unknown block types are skipped instead of refused
+}
+
+// readPrompt checks a prompt and returns its blocks in standard form: a string
+// becomes one text block, {"text":…} gets its type, images their true type. All
+// blocks are checked before any is used. Errors are InvalidErrors.
+func readPrompt(v raw, a accepts) ([]raw, error) {
+	var items []raw
+	switch v.Kind() {
+	case '"':
+		text, err := jsontext.AppendFormat(nil, append(append([]byte(`{"type":"text","text":`), v...), '}'))
+		if err != nil {
+			return nil, session.Invalidf("prompt: %v", err)
+		}
+		items = []raw{text}
+	case '[':
+		if err := json.Unmarshal(v, &items); err != nil {
+			return nil, session.Invalidf("prompt: %v", err)
+		}
+	default:
+		return nil, session.Invalidf("prompt must be an array of content blocks")
+	}
+	blocks := make([]raw, 0, len(items))
+	for i, item := range items {
+		b, err := readBlock(item, a)
+		if err != nil {
+			return nil, session.Invalidf("prompt block %d: %v", i, err)
+		}
+		if b != nil {
+			blocks = append(blocks, b)
+		}
+	}
+	if !anyUsable(blocks) {
+		return nil, session.Invalidf("prompt has nothing in it that can be used")
+	}
+	return blocks, nil
+}
+
+func anyUsable(blocks []raw) bool {
+	for _, v := range blocks {
+		var b block
+		if json.Unmarshal(v, &b) == nil && (b.Text == nil || strings.TrimSpace(*b.Text) != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// readBlock returns a block in standard form, or nil to skip it.
+func readBlock(v raw, a accepts) (raw, error) {
+	var b block
+	if err := json.Unmarshal(v, &b); err != nil {
+		return nil, err
+	}
+	if b.Type == "" {
+		b.Type = guessType(&b)
+		if b.Type != "" {
+			v = withType(v, b.Type)
+		}
+	}
+	switch b.Type {
+	case "text":
+		if b.Text == nil {
+			return nil, session.Invalidf("a text block needs text")
+		}
+		return v, nil
+	case "resource_link":
+		if b.URI == "" || b.Name == "" {
+			return nil, session.Invalidf("a resource_link needs uri and name")
+		}
+		return v, nil
+	case "resource":
+		return v, checkResource(&b)
+	case "image":
+		if !a.image {
+			return nil, session.Invalidf("this agent's model takes no images")
+		}
+		return readImage(v, &b)
+	case "audio":
+		if !a.audio {
+			return nil, session.Invalidf("this agent's model takes no audio")
+		}
+		_, err := decodeBase64(b.Data)
+		return v, err
+	}
+	if a.lenient {
+		return nil, nil
+	}
+	return nil, session.Invalidf("unknown content type %q", b.Type)
+}
+
+func guessType(b *block) string {
+	switch {
+	case b.Text != nil:
+		return "text"
+	case b.Resource != nil:
+		return "resource"
+	}
+	return ""
+}
+
+// withType adds a type member to an object that has none.
+func withType(v raw, typ string) raw {
+	rest := strings.TrimLeft(string(v), " \t\r\n")[1:]
+	return raw(`{"type":"` + typ + `",` + rest)
+}
+
+func checkResource(b *block) error {
+	r := b.Resource
+	switch {
+	case r == nil:
+		return session.Invalidf("a resource block needs a resource")
+	case r.Text != nil:
+		return nil
+	case r.Blob == nil:
+		return session.Invalidf("a resource needs text or blob")
+	}
+	data, err := decodeBase64(*r.Blob)
+	if err == nil && len(data) > maxBlobBytes {
+		err = session.Invalidf("the blob of %s has %d bytes; at most %d are taken", r.URI, len(data), maxBlobBytes)
+	}
+	return err
+}
+
+// readImage checks an image and gives it clean base64 and its true type; a
+// wrong label would make a provider refuse every later turn.
+func readImage(v raw, b *block) (raw, error) {
+	data, err := decodeBase64(b.Data)
+	if err != nil {
+		return nil, err
+	}
+	mime := http.DetectContentType(data)
+	if !strings.HasPrefix(mime, "image/") {
+		return nil, session.Invalidf("the data of an image block is not an image (it looks like %s)", mime)
+	}
+	var members map[string]raw
+	if err := json.Unmarshal(v, &members); err != nil {
+		return nil, err
+	}
+	members["mimeType"], _ = json.Marshal(mime)
+	members["data"], _ = json.Marshal(base64.StdEncoding.EncodeToString(data))
+	return json.Marshal(members, json.Deterministic(true))
+}
+
+// decodeBase64 takes what clients really send: a data: prefix, line breaks,
+// the URL alphabet, missing padding.
+func decodeBase64(s string) ([]byte, error) {
+	if rest, ok := strings.CutPrefix(s, "data:"); ok {
+		if _, after, found := strings.Cut(rest, ","); found {
+			s = after
+		}
+	}
+	clean := strings.NewReplacer("\n", "", "\r", "", " ", "", "\t", "", "-", "+", "_", "/").Replace(s)
+	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(clean, "="))
+	if err != nil || len(data) == 0 {
+		return nil, session.Invalidf("data is not base64")
+	}
+	return data, nil
+}

@@ -1,0 +1,127 @@
+// Package serve is the surface that answers the Agent Client Protocol: base
+// ACP v1 and the ZeroClaw dialect, on any transport, by calling the session
+// hub. It holds no state of a session; what a client sees comes from the
+// session's ledger through an attachment.
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/hub"
+)
+
+// Agents tells which agents are configured. Methods are safe for concurrent
+// use.
+type Agents interface {
+	// Resolve picks the agent for a new session: alias if not empty, else the
+	// connection's default, else the configured one, else the only one. Its
+	// error is an *session.InvalidError listing what there is.
+	Resolve(alias, connectionDefault string) (Agent, error)
+	// Rebind picks the agent for a stored session whose own may be gone.
+	Rebind(stored string) (Agent, error)
+	// Default describes the agent a connection gets when it asks for none, for
+	// the capabilities of initialize; ok is false when there is no single one.
+	Default(connectionDefault string) (a Agent, ok bool)
+}
+
+// Agent is what a surface needs to know of one configured agent.
+type Agent struct {
+	Alias     string
+	Workspace string // absolute; the cwd of a session that names none
+	Model     string
+	Image     bool // the model takes images
+	Audio     bool
+}
+
+// Auth tells how a client can log in. Methods are safe for concurrent use.
+type Auth interface {
+	// Methods are the ways offered; terminal says the client can run a login
+	// in a terminal.
+	Methods(terminal bool) []AuthMethod
+	// Authenticate makes credentials that are in place by now effective.
+	Authenticate(ctx context.Context, method string) error
+	// Logout forgets them until Authenticate.
+	Logout(ctx context.Context) error
+}
+
+// AuthMethod is one way to log in (ACP v1 AuthMethod).
+type AuthMethod struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitzero"`
+	Type        string   `json:"type,omitzero"` // "" for agent, or "terminal"
+	Args        []string `json:"args,omitzero"`
+}
+
+// Relay reaches a session that is active in another instance: it speaks ACP to
+// that instance and hands everything through.
+type Relay interface {
+	// Dial opens a connection to the instance's socket.
+	Dial(ctx context.Context, socket string) (acp.MessageConn, error)
+}
+
+// Options configure a Server. Hub, Agents and Auth are required.
+type Options struct {
+	Hub    *hub.Hub
+	Agents Agents
+	Auth   Auth
+	Relay  Relay // nil: sessions active elsewhere are refused
+
+	Version        string // of Grapnel, for agentInfo
+	Persistent     bool   // the store is open; without it load, resume, list… are not offered
+	MaxSessions    int
+	SessionTimeout time.Duration
+	InstallRoot    string // a cwd equal to it means the agent's workspace
+	// HandsTimeout bounds one fs request to a client.
+	HandsTimeout time.Duration
+	// StallTimeout ends an attachment whose client takes nothing for so long.
+	// 0 means never: right for stdio, where a stopped editor may come back.
+	StallTimeout time.Duration
+	Logger       *slog.Logger
+}
+
+// defaultHandsTimeout: a client answers fs requests from memory or disk; one
+// that takes longer has lost the request.
+const defaultHandsTimeout = 30 * time.Second
+
+// Server answers ACP connections. It is safe for concurrent use.
+type Server struct{ opts Options }
+
+// New returns a Server.
+func New(opts Options) *Server {
+	if opts.HandsTimeout == 0 {
+		opts.HandsTimeout = defaultHandsTimeout
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Server{opts: opts}
+}
+
+// ConnOptions are what the transport knows of one connection.
+type ConnOptions struct {
+	Owner   string
+	Role    session.Role
+	Agent   string // default alias of session/new: --agent, ?agent=
+	Dialect bool   // the transport already told: subprotocol zeroclaw.acp.v1
+	// Drain bounds what goes on after the client closed its side.
+	Drain time.Duration
+}
+
+// Serve answers one connection until the client closes it, ctx ends or the
+// transport fails. After a clean close what was accepted is finished or, past
+// Drain, cancelled; everything is answered before Serve returns.
+func (s *Server) Serve(ctx context.Context, mc acp.MessageConn, o ConnOptions) error {
+	c := newConn(s, o)
+	c.peer = acp.NewConn(mc, c, &acp.Options{Logger: s.opts.Logger})
+	return c.run(ctx)
+}
+
+// raw is shorthand for JSON that is passed on as it is.
+type raw = jsontext.Value

@@ -1,0 +1,372 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/hub"
+)
+
+// listPage bounds one page of session/list.
+const listPage = 100
+
+// setupResult is what new, load, resume and fork answer with.
+type setupResult struct {
+	SessionID     string      `json:"sessionId,omitzero"`
+	WorkspaceDir  string      `json:"workspaceDir,omitzero"`
+	Modes         raw         `json:"modes,omitzero"`
+	ConfigOptions raw         `json:"configOptions,omitzero"`
+	Models        raw         `json:"models,omitzero"`
+	Meta          *resultMeta `json:"_meta,omitzero"`
+}
+
+type resultMeta struct {
+	ZeroClaw dialectMeta `json:"zeroclaw"`
+}
+
+// dialectMeta carries the dialect's own fields where base ACP allows them.
+type dialectMeta struct {
+	DefaultModel       string `json:"defaultModel,omitzero"`
+	MaxSessions        int    `json:"maxSessions,omitzero"`
+	SessionTimeoutSecs int    `json:"sessionTimeoutSecs,omitzero"`
+	WorkspaceDir       string `json:"workspaceDir,omitzero"`
+}
+
+func newSetupResult(s session.Setup) setupResult {
+	return setupResult{Modes: s.Modes, ConfigOptions: s.ConfigOptions, Models: s.Models}
+}
+
+// newSession answers session/new: the row is stored before the reply, and no
+// update of the session leaves before it.
+func (c *conn) newSession(ctx context.Context, req *acp.Request) {
+	p, err := parseParams(req.Params)
+	if err != nil {
+		c.fail(req, err)
+		return
+	}
+	if isNull(req.Params) || p.namesAgent() {
+		c.dialect.Store(true)
+	}
+	h := &hands{conn: c}
+	n, err := c.describe(p, h)
+	if err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
+	}
+	att, err := c.server.opts.Hub.Create(ctx, n)
+	if err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
+	}
+	h.bind(att.Info().ID)
+	c.announce(req, att)
+}
+
+// announce answers with a new session's id and starts its view.
+func (c *conn) announce(req *acp.Request, att session.Attachment) {
+	info := att.Info()
+	r := newSetupResult(att.Setup())
+	r.SessionID = info.ID
+	r.WorkspaceDir = info.Cwd
+	r.Meta = &resultMeta{dialectMeta{WorkspaceDir: info.Cwd}}
+	v := c.open(att)
+	c.reply(req, r)
+	c.start(v, 0, nil)
+}
+
+// describe turns the params of session/new or fork into a new session.
+func (c *conn) describe(p *params, h *hands) (hub.NewSession, error) {
+	agent, err := c.server.opts.Agents.Resolve(p.agent(), c.opts.Agent)
+	if err != nil {
+		return hub.NewSession{}, err
+	}
+	cwd, err := c.server.resolveCwd(p.cwd(), agent.Workspace)
+	if err != nil {
+		return hub.NewSession{}, err
+	}
+	at, err := c.attachRequest(p, h)
+	if err != nil {
+		return hub.NewSession{}, err
+	}
+	return hub.NewSession{
+		Owner: c.opts.Owner, Agent: agent.Alias, Cwd: cwd, Roots: at.Roots,
+		Servers: at.Servers, Attach: at,
+	}, nil
+}
+
+// attachRequest is how this connection joins a session.
+func (c *conn) attachRequest(p *params, h *hands) (session.AttachRequest, error) {
+	roots, err := resolveRoots(p.Roots)
+	if err != nil {
+		return session.AttachRequest{}, err
+	}
+	servers, err := p.servers()
+	if err != nil {
+		return session.AttachRequest{}, err
+	}
+	caps := c.capabilities()
+	at := session.AttachRequest{
+		Owner: c.opts.Owner, Role: c.opts.Role, Roots: roots, Servers: servers,
+		Hands:   h.offered(caps),
+		Answers: []session.Kind{session.KindPermission},
+	}
+	if caps.elicitForm {
+		at.Answers = append(at.Answers, session.KindElicitation)
+	}
+	return at, nil
+}
+
+// load answers session/load: the whole history as updates, then the response.
+func (c *conn) load(ctx context.Context, req *acp.Request, p *params) {
+	c.restore(ctx, req, p, session.ReplayHistory)
+}
+
+// resume answers session/resume: no history.
+func (c *conn) resume(ctx context.Context, req *acp.Request, p *params) {
+	c.restore(ctx, req, p, session.ReplayNone)
+}
+
+func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay session.Replay) {
+	at, err := c.restoreRequest(ctx, p, replay)
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	att, err := c.server.opts.Hub.Attach(ctx, p.session(), at)
+	var elsewhere *session.ActiveElsewhereError
+	if errors.As(err, &elsewhere) && c.server.opts.Relay != nil && !c.dialect.Load() {
+		c.relayTo(ctx, req, p.session(), elsewhere)
+		return
+	}
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	v := c.open(att)
+	r := newSetupResult(att.Setup())
+	if !c.dialect.Load() {
+		r.Meta = &resultMeta{dialectMeta{WorkspaceDir: att.Info().Cwd}}
+	}
+	c.start(v, replayTo(at, att), func() { c.reply(req, r) })
+}
+
+// replayTo is the number up to which the past is shown before the response.
+func replayTo(at session.AttachRequest, att session.Attachment) session.Seq {
+	if at.Replay == session.ReplayNone || at.Replay == session.ReplayAfter && at.After >= att.Start() {
+		return 0
+	}
+	return att.Start()
+}
+
+func (c *conn) restoreRequest(ctx context.Context, p *params, replay session.Replay) (session.AttachRequest, error) {
+	if c.dialect.Load() {
+		if _, attached := c.view(p.session()); attached {
+			return session.AttachRequest{}, session.Invalidf("session %s is already active", p.session())
+		}
+	}
+	info, err := c.server.opts.Hub.Info(ctx, p.session())
+	if err != nil {
+		return session.AttachRequest{}, err
+	}
+	h := &hands{conn: c}
+	h.bind(p.session())
+	at, err := c.attachRequest(p, h)
+	if err != nil {
+		return at, err
+	}
+	at.Replay = replay
+	if after, ok := p.after(); ok {
+		at.Replay, at.After = session.ReplayAfter, after
+	}
+	if p.cwd() != "" {
+		agent, err := c.server.opts.Agents.Rebind(info.Agent)
+		if err != nil {
+			return at, err
+		}
+		at.Cwd, err = c.server.resolveCwd(p.cwd(), agent.Workspace)
+		if err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// fork answers session/fork: a new session with the history of another.
+func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
+	info, err := c.server.opts.Hub.Info(ctx, p.session())
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	p.Agent, p.Agent2, p.Agent3 = info.Agent, "", ""
+	if p.cwd() == "" {
+		p.Cwd = &info.Cwd
+	}
+	h := &hands{conn: c}
+	n, err := c.describe(p, h)
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	att, err := c.server.opts.Hub.Fork(ctx, p.session(), n)
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	h.bind(att.Info().ID)
+	c.announce(req, att)
+}
+
+// close answers session/close: cancels, frees, keeps the record.
+func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
+	if err := c.server.opts.Hub.Close(ctx, p.session()); err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	c.finish(p.session())
+	c.reply(req, empty{})
+}
+
+// stop answers the dialect's session/stop: waits for the turn, then frees. The
+// wait is off the lane, so that a cancel can still end the turn.
+func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
+	go func() {
+		if err := c.server.opts.Hub.Stop(ctx, p.session()); err != nil {
+			c.fail(req, c.wireError(err, p.session()))
+			return
+		}
+		c.finish(p.session())
+		c.reply(req, struct {
+			SessionID string `json:"sessionId"`
+			Stopped   bool   `json:"stopped"`
+		}{p.session(), true})
+	}()
+}
+
+// delete answers session/delete; deleting what is not there is fine.
+func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
+	if err := c.server.opts.Hub.Delete(ctx, p.session()); err != nil && !errors.Is(err, session.ErrNotFound) {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	c.finish(p.session())
+	c.reply(req, empty{})
+}
+
+func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
+	title := strings.Join(strings.Fields(p.Title), " ")
+	if title == "" {
+		c.fail(req, acp.Errorf(acp.CodeInvalidParams, "session/set_title: title must not be empty"))
+		return
+	}
+	if err := c.server.opts.Hub.SetTitle(ctx, p.session(), title); err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	c.reply(req, struct {
+		Title string `json:"title"`
+	}{title})
+}
+
+func (c *conn) archive(ctx context.Context, req *acp.Request, p *params) {
+	archived := req.Method == "session/archive"
+	if err := c.server.opts.Hub.Archive(ctx, p.session(), archived); err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	if archived {
+		c.finish(p.session())
+	}
+	c.reply(req, empty{})
+}
+
+func (c *conn) status(ctx context.Context, req *acp.Request, p *params) {
+	s, err := c.server.opts.Hub.Status(ctx, p.session())
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	status := "saved"
+	if s.Active {
+		status = "open"
+	}
+	c.reply(req, struct {
+		Status string `json:"status"`
+	}{status})
+}
+
+// sessionRow is ACP SessionInfo.
+type sessionRow struct {
+	SessionID string   `json:"sessionId"`
+	Cwd       string   `json:"cwd"`
+	Roots     []string `json:"additionalDirectories,omitzero"`
+	Title     string   `json:"title,omitzero"`
+	UpdatedAt string   `json:"updatedAt"`
+	Archived  bool     `json:"archived"`
+}
+
+// list answers session/list.
+func (c *conn) list(ctx context.Context, req *acp.Request) {
+	p, err := parseParams(req.Params)
+	if err != nil {
+		c.fail(req, err)
+		return
+	}
+	f := session.Filter{Owner: c.opts.Owner, Cwd: p.cwd()}
+	if f.Archived, err = archiveFilter(p.Archived); err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
+	}
+	infos, next, err := c.server.opts.Hub.List(ctx, f, p.Cursor, listPage)
+	if err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
+	}
+	rows := make([]sessionRow, 0, len(infos))
+	for _, i := range infos {
+		rows = append(rows, sessionRow{i.ID, i.Cwd, i.Roots, i.Title, i.UpdatedAt.UTC().Format(time.RFC3339Nano), i.Archived})
+	}
+	c.reply(req, struct {
+		Sessions   []sessionRow `json:"sessions"`
+		NextCursor string       `json:"nextCursor,omitzero"`
+	}{rows, next})
+}
+
+func archiveFilter(s string) (session.Archived, error) {
+	switch s {
+	case "", "exclude":
+		return session.ExcludeArchived, nil
+	case "include":
+		return session.IncludeArchived, nil
+	case "only":
+		return session.OnlyArchived, nil
+	}
+	return 0, session.Invalidf("archived must be exclude, include or only, not %q", s)
+}
+
+func (c *conn) authenticate(ctx context.Context, req *acp.Request) {
+	var p struct {
+		MethodID string `json:"methodId"`
+	}
+	if err := unmarshalParams(req.Params, &p); err != nil {
+		c.fail(req, err)
+		return
+	}
+	if err := c.server.opts.Auth.Authenticate(ctx, p.MethodID); err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
+	}
+	c.reply(req, empty{})
+}
+
+func (c *conn) logout(ctx context.Context, req *acp.Request) {
+	if err := c.server.opts.Auth.Logout(ctx); err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
+	}
+	c.reply(req, empty{})
+}
