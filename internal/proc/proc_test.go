@@ -340,3 +340,23 @@ func parent(t *testing.T, pid int) int {
 	}
 	return pidsIn(t, string(out))[0]
 }
+
+func BenchmarkRunTrue(b *testing.B) {
+	for b.Loop() {
+		p, err := Start(b.Context(), Spec{Argv: []string{"true"}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := p.Wait(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRunTrueAlone(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

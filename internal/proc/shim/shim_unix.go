@@ -10,7 +10,8 @@ import (
 
 func init() {
 	if len(os.Args) > 3 && os.Args[0] == Marker {
-		os.Exit(run(os.Args[1], os.Args[2], os.Args[3:]))
+		// Not os.Exit: nothing of the program is to be wound up.
+		syscall.Exit(run(os.Args[1], os.Args[2], os.Args[3:]))
 	}
 }
 
