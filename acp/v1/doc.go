@@ -12,7 +12,8 @@
 //   - A union is a struct with a pointer for each variant, one of them set.
 //   - Nothing is lost: members the schema does not have are kept in Extra,
 //     _meta in Meta, unknown variants in Raw, unknown enum values as they are,
-//     and all of them are written back unchanged.
+//     and all of them are written back. Only white space and the way characters
+//     are escaped may differ then.
 //   - Where the schema asks for leniency, a malformed member reads as absent
 //     and a malformed item is left out. Everything else that is malformed or
 //     missing is a [*FieldError].
