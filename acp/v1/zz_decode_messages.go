@@ -300,7 +300,7 @@ func decodeCreateElicitationRequest(d *wire.Decoder, x *CreateElicitationRequest
 			err = wire.DecodeString(d, &x.Message)
 			seen |= 1 << 1
 		case "requestedSchema":
-			err = wire.DecodePtr(d, &x.RequestedSchema, decodeElicitationSchema)
+			err = wire.DecodeNew(d, &x.RequestedSchema, decodeElicitationSchema)
 		case "sessionId":
 			err = wire.DecodeString(d, &x.SessionID)
 		case "toolCallId":

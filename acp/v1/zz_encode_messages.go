@@ -128,7 +128,7 @@ func encodeCreateElicitationRequest(e *wire.Encoder, x *CreateElicitationRequest
 	wire.EncodeString(e, &x.Mode)
 	e.Key("message")
 	wire.EncodeString(e, &x.Message)
-	if x.RequestedSchema != nil || x.Mode == "form" {
+	if x.RequestedSchema != nil {
 		e.Key("requestedSchema")
 		encodeElicitationSchema(e, x.RequestedSchema)
 	}

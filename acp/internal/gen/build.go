@@ -337,7 +337,10 @@ func (b *builder) finish() {
 			if f.optionalObject() && !f.pointer {
 				b.named(f.elem.goType).byValue = true
 			}
-			if t.tag != "" {
+			switch {
+			case f.isPointer():
+				f.unless = "" // nil is no value to write
+			case t.tag != "":
 				f.unless = strings.ReplaceAll(f.unless, "TAG", goName(t.tag))
 			}
 		}

@@ -173,6 +173,8 @@ func (f *field) decodeExpr() string {
 	case f.shape != shapeOne:
 		name := map[shape]string{shapeSlice: "Slice", shapeMap: "Map", shapeMembers: "Members"}[f.shape]
 		expr = fmt.Sprintf("wire.Decode%s(d, %s, %s, %s)", name, dst, f.elem.decode, rules)
+	case f.isPointer() && !f.nullable:
+		expr = fmt.Sprintf("wire.DecodeNew(d, %s, %s)", dst, f.elem.decode)
 	case f.isPointer():
 		expr = fmt.Sprintf("wire.DecodePtr(d, %s, %s)", dst, f.elem.decode)
 	}

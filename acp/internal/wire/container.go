@@ -23,6 +23,12 @@ func DecodePtr[T any](d *Decoder, x **T, f Func[T]) error {
 	if d.null() {
 		return nil
 	}
+	return DecodeNew(d, x, f)
+}
+
+// DecodeNew decodes into a new T.
+func DecodeNew[T any](d *Decoder, x **T, f Func[T]) error {
+	*x = nil
 	t := new(T)
 	err := f(d, t)
 	if err == nil {
