@@ -23,7 +23,7 @@ func (sc *scan) simple(words []word, text string) {
 	}
 	c := &call{scan: sc, name: programName(first.text), args: words[1:]}
 	canonical := append([]word{literal(c.name)}, c.args...)
-	c.step = step{program: c.name, pattern: joinWords(canonical), text: text}
+	c.step = step{program: c.name, pattern: joinWords(canonical), loose: joinLoosely(canonical), text: text}
 	if c.step.pattern != "" {
 		c.step.text = clip(c.step.pattern)
 	}

@@ -70,11 +70,12 @@ func (j *judge) settle(st step) settled {
 		return settled{Step{Text: st.text, Verdict: v, Rule: rule, Reason: reason, Risk: st.risk}, st.hard}
 	}
 	fits := func(p Pattern) bool { return st.pattern != "" && p.matchCommand(j.s.Tool, st.pattern) }
+	touches := func(p Pattern) bool { return st.loose != "" && p.matchCommand(j.s.Tool, st.loose) }
 	exact := func(p Pattern) bool { return p.exact() && fits(p) }
 	if st.forbidden != "" {
 		return out(Deny, "forbidden_paths", st.forbidden+" is forbidden")
 	}
-	if rule := match(j.deny, fits); rule != "" {
+	if rule := match(j.deny, touches); rule != "" {
 		return out(Deny, "deny "+rule, "the configuration forbids it")
 	}
 	if j.level == Full {
@@ -83,7 +84,10 @@ func (j *judge) settle(st step) settled {
 	if j.level == ReadOnly && (st.hard || st.risk > Low) {
 		return out(Deny, "level readonly", st.reason)
 	}
-	if rule := cmp.Or(j.askTool, match(j.alwaysAsk, fits)); rule != "" && st.risk < High {
+	if rule := cmp.Or(j.askTool, match(j.alwaysAsk, touches)); rule != "" {
+		if st.risk == High {
+			return j.settleHigh(st, out)
+		}
 		st.hard = true
 		return out(Ask, "always_ask "+rule, "the configuration wants it asked about")
 	}
@@ -137,7 +141,7 @@ func (j *judge) settleGrantable(st step, fits func(Pattern) bool, out outcome) s
 		return out(Ask, "no sandbox", st.reason+", and no sandbox confines it")
 	case st.grammar:
 		return out(Allow, "shell", "part of the shell")
-	case !st.known && j.listed(st, false) == "":
+	case !st.known && j.listed(st, true) == "":
 		return out(Ask, "unknown command", st.reason)
 	}
 	if entry := j.listed(st, true); entry != "" {

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 )
 
@@ -20,6 +19,9 @@ type judge struct {
 // Decide judges a call in a session of the given mode. grants are what a person
 // has allowed in that session so far.
 func (p *Policy) Decide(s Subject, grants []Grant, mode Mode) Decision {
+	for _, f := range s.Paths {
+		s.Acts = s.Acts || f.Write
+	}
 	j := &judge{Policy: p, s: &s, grants: grants, mode: mode, level: p.level(mode)}
 	if d, ok := j.refused(); ok {
 		return d
@@ -116,7 +118,7 @@ func (j *judge) mustAsk() string {
 // runsCode reports whether a file belongs to a version control directory, whose
 // settings and hooks name programs.
 func runsCode(abs string) bool {
-	for _, part := range strings.Split(filepath.ToSlash(abs), "/") {
+	for _, part := range strings.Split(slashed(abs), "/") {
 		switch strings.ToLower(part) {
 		case ".git", ".hg", ".svn", ".jj":
 			return true

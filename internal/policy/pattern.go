@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"path"
-	"path/filepath"
 	"strings"
 )
 
@@ -92,13 +91,12 @@ func (p Pattern) matchPath(s *Subject, f Path) bool {
 	if !p.hasArg || !wildcard(p.tool, s.Tool) {
 		return false
 	}
-	arg := filepath.ToSlash(p.arg)
-	abs := filepath.ToSlash(f.Abs)
+	arg, abs := slashed(p.arg), slashed(f.Abs)
 	if !strings.Contains(arg, "/") && arg != "**" {
 		return globPath(arg, path.Base(abs))
 	}
-	if !path.IsAbs(arg) && filepath.VolumeName(p.arg) == "" {
-		arg = path.Join(escapeGlob(filepath.ToSlash(s.Cwd)), arg)
+	if !isAbs(arg) {
+		arg = path.Join(escapeGlob(slashed(s.Cwd)), arg)
 	}
 	return globPath(arg, abs)
 }

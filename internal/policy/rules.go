@@ -19,10 +19,16 @@ func (c *call) rules() {
 		"shopt", "enable", "bind", "complete", "hash", "mapfile", "readarray", "getopts", "fc", "history", "coproc", "compgen":
 		c.builtin()
 	case "echo", "pwd", "whoami", "id", "groups", "uname", "arch", "nproc", "uptime", "free", "sleep", "seq", "basename",
-		"dirname", "which", "type", "tty", "cal", "yes", "printenv", "locale", "ps", "lscpu", "getconf", "expr", "factor",
+		"dirname", "which", "type", "tty", "cal", "yes", "printenv", "locale", "lscpu", "getconf", "expr", "factor",
 		"tr", "logname", "tput":
 	case "printf":
 		c.printf()
+	case "ps":
+		for _, w := range c.args {
+			if !w.known || !strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "e") || c.short("E") {
+				c.hard("it can show the environment of other programs")
+			}
+		}
 	case "date", "hostname":
 		c.clock()
 	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "csh", "tcsh", "rbash":

@@ -13,7 +13,7 @@ func (c *call) reader() bool {
 		c.paths(c.args, false)
 	case "cut":
 		c.paths(operands(c.args), false)
-	case "grep", "egrep", "fgrep", "rg", "ag", "zgrep":
+	case "grep", "egrep", "fgrep", "rg", "ag":
 		c.grep()
 	case "find", "fd", "fdfind", "tree", "file":
 		c.find()
@@ -21,7 +21,7 @@ func (c *call) reader() bool {
 		c.sed()
 	case "awk", "gawk", "mawk", "nawk":
 		c.awk()
-	case "jq", "yq":
+	case "jq":
 		c.jq()
 	case "sort", "uniq", "diff", "xxd":
 		c.readerThatWrites()
@@ -121,10 +121,12 @@ func (c *call) walkActions() {
 	}
 }
 
-// jq reads a filter, then files. yq can edit in place.
+// jq reads a filter, then files.
 func (c *call) jq() {
-	if c.name == "yq" && (c.short("i") || c.long("inplace", "in-place")) {
-		c.raise(Medium, "it changes files")
+	for _, w := range c.args {
+		if strings.Contains(w.text, "import") || strings.Contains(w.text, "include") {
+			c.hard("its filter reads other files")
+		}
 	}
 	c.afterFirst(!c.short("f") && !c.long("from-file"))
 }

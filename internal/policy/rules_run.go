@@ -36,8 +36,13 @@ func (c *call) subcommand() string {
 func (c *call) golang() {
 	sub := c.subcommand()
 	c.repo("go runs code or settings of the repository")
-	if c.goOption("exec", "toolexec", "vettool", "overlay", "modfile", "C") {
+	if c.goOption("exec", "toolexec", "vettool", "overlay", "modfile", "compiler", "C") {
 		c.hard("its options name programs to run or other directories")
+	}
+	for _, w := range c.args {
+		if strings.Contains(w.text, "-ext") {
+			c.hard("its options name programs to run") // -ldflags=-extld=…
+		}
 	}
 	switch sub {
 	case "build", "test", "vet", "list", "fmt", "fix":
@@ -123,7 +128,8 @@ func (c *call) installer() bool {
 		return false
 	}
 	c.raise(Medium, "it installs packages, which run scripts")
-	if c.word("exec", "run", "shell", "tool", "x", "develop") {
+	switch c.subcommand() {
+	case "exec", "run", "shell", "tool", "tools", "x", "develop":
 		c.hard("it runs another program")
 	}
 	c.paths(c.args, false)

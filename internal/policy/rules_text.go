@@ -189,8 +189,10 @@ func (r *sedReader) substitution(c byte) bool {
 	}
 	delim := r.s[0]
 	r.s = r.s[1:]
-	if !r.upTo(delim) || !r.upTo(delim) {
-		return false
+	for range 2 {
+		if !r.upTo(delim) {
+			return false
+		}
 	}
 	if c == 's' {
 		r.s = strings.TrimLeft(r.s, "gpiIM0123456789")

@@ -61,6 +61,7 @@ func (c *call) wrapper() {
 	switch c.name {
 	case "sudo", "doas", "su", "run0", "pkexec":
 		c.raise(High, "it acts with the rights of another user")
+		c.forbiddenOnly()
 		return
 	case "env":
 		c.env()

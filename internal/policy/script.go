@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,6 +25,7 @@ type step struct {
 	text      string // for people
 	program   string // the command's name; "" for what is no command
 	pattern   string // canonical text; "" when not known beforehand
+	loose     string // canonical text with … for what is not known
 	general   string // a wider pattern a grant may cover instead
 	risk      Risk
 	reason    string // of the risk, of hard, or of repo
@@ -55,8 +56,12 @@ func (sc *scan) script(text string) {
 		sc.trouble(text, "shells are nested too deeply to judge")
 		return
 	}
-	if len(text) > maxScript || strings.IndexByte(text, 0) >= 0 {
+	if len(text) > maxScript {
 		sc.trouble(text, "it is too long to judge")
+		return
+	}
+	if strings.ContainsAny(text, "\x00\r") {
+		sc.trouble(text, "it holds bytes shells read in different ways")
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -173,7 +178,9 @@ func (sc *scan) expression(n syntax.Node) {
 	reason := ""
 	switch n := n.(type) {
 	case *syntax.ArithmExp:
-		reason = arithmetic(n.X)
+		if reason = arithmetic(n.X); n.Bracket {
+			reason = otherShells
+		}
 	case *syntax.ArithmCmd:
 		reason = arithmetic(n.X)
 	case *syntax.LetClause:
@@ -198,11 +205,23 @@ func (sc *scan) expression(n syntax.Node) {
 		}
 	case *syntax.ExtGlob:
 		reason = "an extended pattern can hide commands"
+	case *syntax.SglQuoted:
+		if n.Dollar && strings.Contains(n.Value, `\`) {
+			reason = otherShells
+		}
+	case *syntax.CoprocClause:
+		if n.Name != nil {
+			sc.assign(n.Name.Lit())
+		}
 	}
 	if reason != "" {
 		sc.trouble(source(n), reason)
 	}
 }
+
+// otherShells is why a form asks that bash reads as text or as an expression and
+// a plain POSIX shell as commands.
+const otherShells = "shells other than bash read this as commands"
 
 const arithmeticReason = "arithmetic on a variable can run commands the variable holds"
 
@@ -265,6 +284,8 @@ func allElements(x syntax.ArithmExpr) bool {
 
 func comparison(n *syntax.BinaryTest) string {
 	switch n.Op {
+	case syntax.AndTest, syntax.OrTest, syntax.TsBefore, syntax.TsAfter:
+		return otherShells
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 		for _, side := range []syntax.TestExpr{n.X, n.Y} {
 			if w, ok := side.(*syntax.Word); !ok || !isNumber(w.Lit()) {
@@ -295,7 +316,7 @@ func (sc *scan) redirect(n *syntax.Redirect) {
 	text := n.Op.String() + " " + w.shellText()
 	st := step{text: text, grammar: true, known: true}
 	if w.known {
-		st.pattern = text
+		st.pattern, st.loose = text, text
 	}
 	c := &call{scan: sc, step: st}
 	if strings.HasPrefix(w.text, "/dev/tcp/") || strings.HasPrefix(w.text, "/dev/udp/") {
@@ -375,13 +396,12 @@ func (sc *scan) look(name, from string) Path {
 	if sc.subject.Look != nil {
 		return sc.subject.Look(name, from)
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(from, name)
+	if !isAbs(name) {
+		name = from + "/" + name
 	}
-	p := Path{Abs: filepath.Clean(name)}
+	p := Path{Abs: path.Clean(slashed(name))}
 	for _, root := range sc.subject.Roots {
-		rest, ok := strings.CutPrefix(p.Abs, root)
-		if ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(root, string(filepath.Separator))) {
+		if below(p.Abs, slashed(root)) {
 			p.Root, p.InRoot = root, true
 		}
 	}

@@ -195,6 +195,17 @@ func (w word) shellText() string {
 
 const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./^-"
 
+// joinLoosely is joinWords with … in place of what is not known.
+func joinLoosely(words []word) string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		if texts[i] = w.shellText(); texts[i] == "" {
+			texts[i] = "…"
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
 // joinWords returns the canonical text of a simple command, "" when a word of
 // it is not known.
 func joinWords(words []word) string {
