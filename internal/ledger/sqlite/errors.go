@@ -131,7 +131,11 @@ func (l *Ledger) storeError(err error) error {
 
 // openError is storeError for what keeps a store from being opened.
 func (l *Ledger) openError(err error) error {
+	_, aside := errors.AsType[*DamagedError](err)
+	_, inUse := errors.AsType[*InUseError](err)
 	switch {
+	case aside, inUse:
+		return err // the cause in it has been dealt with
 	case code(err) == sqlite3.SQLITE_CANTOPEN, code(err) == sqlite3.SQLITE_PERM, errors.Is(err, fs.ErrPermission):
 		return &UnreadableError{Path: l.path, Err: err}
 	case errors.Is(err, syscall.EROFS):

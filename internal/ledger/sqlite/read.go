@@ -22,7 +22,7 @@ func (l *Ledger) Read(ctx context.Context, id string, after session.Seq, limit i
 	if err != nil || limit <= 0 {
 		return nil, err
 	}
-	p := page{after: after, limit: limit}
+	p := page{after: after, limit: limit, events: make([]session.Event, 0, min(limit, rowEvents))}
 	from, to := eventKey(num, uint64(min(after, seqMask))), eventKey(num, seqMask)
 	err = l.reader.each(ctx, `SELECT id, data FROM events WHERE id > ? AND id <= ? ORDER BY id`, []any{from, to}, p.add)
 	if err != nil && !errors.Is(err, errPageFull) {
