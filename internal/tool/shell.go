@@ -76,7 +76,7 @@ func (e *Env) commandCall(spec Spec, t *fsroot.Target, cmd command) *Call {
 	call := e.dirCall(spec, t)
 	call.Locations = nil // where it starts says nothing about what it touches
 	call.Subject.Cwd = t.Abs
-	call.Subject.Look = e.look
+	call.Subject.Look, call.Subject.Glob = e.look, e.expand
 	call.Run = func(ctx context.Context, out Sink) Result { return e.runCommand(ctx, cmd, out) }
 	return call
 }

@@ -99,7 +99,8 @@ type PlanEntry struct {
 
 // Sink takes live progress of a running call. Each call replaces what the one
 // before it showed. Tools keep the sum of what they send within five times the
-// final content, so a Sink may forward everything it gets.
+// final content, so a Sink may forward everything it gets. Progress may block,
+// which slows the tool down, until the call's context ends.
 type Sink interface {
 	Progress(content []Content)
 }

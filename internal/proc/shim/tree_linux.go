@@ -92,13 +92,18 @@ func childrenByParent() map[int][]int {
 	return children
 }
 
-// parentOf reads the fourth field of /proc/PID/stat. The second, the command,
-// may hold spaces and parentheses; the last ")" ends it.
 func parentOf(pid string) int {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return 0
 	}
+	return parentIn(stat)
+}
+
+// parentIn reads the fourth field of /proc/PID/stat. The second, the command,
+// is for its process to choose and may hold blanks and parentheses; the last
+// ")" ends it.
+func parentIn(stat []byte) int {
 	i := len(stat) - 1
 	for i >= 0 && stat[i] != ')' {
 		i--
