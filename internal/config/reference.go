@@ -91,22 +91,33 @@ func defaultOf(v reflect.Value) string {
 	return ""
 }
 
+// markdownHead begins the reference page.
+const markdownHead = `# Configuration reference
+
+All settings of config.toml in the configuration directory (~/.grapnel, or what --config-dir or
+GRAPNEL_CONFIG_DIR says). Every setting can be overridden by an environment variable: GRAPNEL_ and
+the dotted path with two underscores for each dot, such as GRAPNEL_acp__default_agent=main.
+
+This page is generated: go generate ./cmd/grapnel
+`
+
 // Markdown writes the reference of all settings, a table for each section.
 func Markdown() string {
 	var b strings.Builder
-	section := ""
+	b.WriteString(markdownHead)
+	section := "-"
 	for _, k := range Keys() {
 		parent, name := "", k.Path
 		if i := strings.LastIndexByte(k.Path, '.'); i >= 0 {
 			parent, name = k.Path[:i], k.Path[i+1:]
 		}
-		if b.Len() == 0 || parent != section {
+		if parent != section {
 			section = parent
 			fmt.Fprintf(&b, "\n## %s\n\n| key | type | default | meaning |\n|---|---|---|---|\n", heading(parent))
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, k.typeText(), code(k.Default), k.Doc)
 	}
-	return strings.TrimPrefix(b.String(), "\n")
+	return b.String()
 }
 
 func heading(section string) string {

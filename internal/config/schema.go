@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/grapnel-ai/grapnel/internal/secret"
+	"github.com/grapnel-ai/grapnel/internal/spell"
 )
 
 // kind is the type of a setting as its user sees it.
@@ -145,11 +146,13 @@ func (n *node) nearest(at *node, p Path, i int) Path {
 	if len(at.fields) == 0 {
 		return nil
 	}
-	best := slices.MinFunc(at.fields, func(a, b *node) int {
-		return distance(p[i], a.name) - distance(p[i], b.name)
-	})
-	near := p[:i].with(best.name)
-	if distance(p[i], best.name) <= max(2, len(p[i])/3) {
+	siblings := make([]string, len(at.fields))
+	for j, f := range at.fields {
+		siblings[j] = f.name
+	}
+	best, distance := spell.Nearest(p[i], siblings)
+	near := p[:i].with(best)
+	if spell.Close(p[i], distance) {
 		return near
 	}
 	if elsewhere := n.find(p[i], nil); elsewhere != nil {
@@ -171,24 +174,13 @@ func (n *node) find(name string, at Path) Path {
 	return nil
 }
 
-// distance is the Levenshtein distance of a and b in bytes, ignoring case.
-// Only the first 64 bytes of each count, which bounds the work on hostile keys.
-func distance(a, b string) int {
-	a, b = strings.ToLower(a[:min(len(a), 64)]), strings.ToLower(b[:min(len(b), 64)])
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// IsSecret reports whether p is a setting that holds a credential.
+func IsSecret(p Path) bool {
+	root := schema()
+	n, err := root.lookup(p)
+	if err != nil || n.kind != kindSecret {
+		return false
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	section, err := root.lookup(p[:len(p)-1])
+	return err == nil && section.kind == kindTable // not one of many headers or variables
 }

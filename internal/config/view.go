@@ -7,9 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
@@ -96,11 +93,6 @@ func plainList(v reflect.Value) any {
 		list = append(list, plain(item))
 	}
 	return list
-}
-
-// JSON writes a value that Get returned as indented JSON with sorted keys.
-func JSON(value any) ([]byte, error) {
-	return json.Marshal(value, json.Deterministic(true), jsontext.WithIndent("  "))
 }
 
 // TOML writes the effective configuration as a file, secrets redacted. What is

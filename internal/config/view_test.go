@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -32,7 +33,7 @@ func TestNothingShowsSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded, err := JSON(all)
+	encoded, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestDefaultsSatisfyTheSchema(t *testing.T) {
 }
 
 func TestJSONSchema(t *testing.T) {
-	encoded, err := JSON(JSONSchema())
+	encoded, err := json.Marshal(JSONSchema())
 	if err != nil {
 		t.Fatal(err)
 	}
