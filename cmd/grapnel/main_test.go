@@ -22,6 +22,7 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
+			env.Setenv("GORACE", "atexit_sleep_ms=10") // a second per command otherwise
 			return os.Mkdir(home, 0o700)
 		},
 	})

@@ -53,7 +53,7 @@ func walk(n *node, p Path, v reflect.Value, visit func(*node, Path, reflect.Valu
 	}
 	switch {
 	case n.kind == kindTable:
-		fields := slices.Clone(n.fields)
+		fields := slices.Clone(n.fields())
 		slices.SortStableFunc(fields, func(a, b *node) int { return depth(a) - depth(b) })
 		for _, f := range fields {
 			walk(f, p.with(f.name), member(v, f.name), visit)
@@ -163,7 +163,7 @@ func jsonSchema(n *node, v reflect.Value) map[string]any {
 	switch n.kind {
 	case kindTable:
 		properties := map[string]any{}
-		for _, f := range n.fields {
+		for _, f := range n.fields() {
 			properties[f.name] = jsonSchema(f, member(v, f.name))
 		}
 		s["type"], s["properties"], s["additionalProperties"] = "object", properties, false

@@ -33,15 +33,17 @@ func (k kind) String() string {
 type node struct {
 	name     string
 	kind     kind
-	fields   []*node // of kindTable
+	typ      reflect.Type
+	keys     []*node // of kindTable, once fields has been called
 	elem     *node   // of kindMap and kindTables
 	enum     []string
 	min, max *int64
 	doc      string
 }
 
-// schema builds the schema from the struct tags of Config. It is not kept: a
-// process needs it once or twice and building it takes microseconds.
+// schema returns the schema that the struct tags of Config hold. Sections are
+// read when they are first looked at, so that a start pays only for what its
+// file mentions. A schema belongs to one goroutine.
 func schema() *node { return schemaOf(reflect.TypeFor[Config]()) }
 
 func schemaOf(t reflect.Type) *node {
@@ -53,7 +55,7 @@ func schemaOf(t reflect.Type) *node {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return &node{kind: kindTable, fields: fieldsOf(t)}
+		return &node{kind: kindTable, typ: t}
 	case reflect.Map:
 		return &node{kind: kindMap, elem: schemaOf(t.Elem())}
 	case reflect.Slice:
@@ -68,6 +70,14 @@ func schemaOf(t reflect.Type) *node {
 	default:
 		return &node{kind: kindString}
 	}
+}
+
+// fields returns the settings of a section in the order of the file.
+func (n *node) fields() []*node {
+	if n.kind == kindTable && n.keys == nil {
+		n.keys = fieldsOf(n.typ)
+	}
+	return n.keys
 }
 
 func fieldsOf(t reflect.Type) []*node {
@@ -106,8 +116,8 @@ func (n *node) child(name string) *node {
 			return n.elem
 		}
 	case kindTable:
-		if i := slices.IndexFunc(n.fields, func(f *node) bool { return f.name == name }); i >= 0 {
-			return n.fields[i]
+		if i := slices.IndexFunc(n.fields(), func(f *node) bool { return f.name == name }); i >= 0 {
+			return n.keys[i]
 		}
 	}
 	return nil
@@ -143,11 +153,11 @@ func (e *unknownKeyError) Error() string {
 // p[:i]: a sibling spelled alike, else the same name in another section, else
 // the most similar sibling.
 func (n *node) nearest(at *node, p Path, i int) Path {
-	if len(at.fields) == 0 {
+	if len(at.fields()) == 0 {
 		return nil
 	}
-	siblings := make([]string, len(at.fields))
-	for j, f := range at.fields {
+	siblings := make([]string, len(at.keys))
+	for j, f := range at.keys {
 		siblings[j] = f.name
 	}
 	best, distance := spell.Nearest(p[i], siblings)
@@ -163,7 +173,7 @@ func (n *node) nearest(at *node, p Path, i int) Path {
 
 // find returns the first key called name that stands in fixed sections.
 func (n *node) find(name string, at Path) Path {
-	for _, f := range n.fields {
+	for _, f := range n.fields() {
 		if f.name == name {
 			return at.with(name)
 		}

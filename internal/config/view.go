@@ -190,8 +190,8 @@ func order(n *node, section map[string]any) []string {
 	if n.kind != kindTable {
 		return keys(section)
 	}
-	names := make([]string, len(n.fields))
-	for i, f := range n.fields {
+	names := make([]string, len(n.fields()))
+	for i, f := range n.fields() {
 		names[i] = f.name
 	}
 	return names
