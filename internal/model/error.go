@@ -21,6 +21,7 @@ const (
 	ErrBadRequest    ErrorKind = "bad_request"    // the provider refused the request
 	ErrContextLength ErrorKind = "context_length" // the conversation does not fit the model
 	ErrEmpty         ErrorKind = "empty"          // the model answered with nothing
+	ErrCanceled      ErrorKind = "canceled"       // the caller gave up; wraps the context's error
 	ErrUnknown       ErrorKind = "unknown"
 )
 
@@ -35,6 +36,8 @@ type Error struct {
 	Message string
 	// RetryAfter is how long the provider asked to wait; 0 when it did not.
 	RetryAfter time.Duration
+	// Final says that the same request will not succeed for now, whatever Kind.
+	Final bool
 	// Partial is what had arrived by then; nil when nothing had.
 	Partial *Response
 	Err     error // cause, may be nil
@@ -59,6 +62,9 @@ func (e *Error) what() string {
 	who := "provider " + e.Provider
 	switch e.Kind {
 	case ErrAuth:
+		if e.Status == 0 {
+			return who + " has no usable credentials"
+		}
 		return who + " rejected the credentials"
 	case ErrRateLimit:
 		return who + " refused the request because of its rate or usage limit"
@@ -74,6 +80,8 @@ func (e *Error) what() string {
 		return who + " did not accept the request"
 	case ErrContextLength:
 		return "the conversation is too long for model " + e.Model + " of " + who
+	case ErrCanceled:
+		return "the request to " + who + " was cancelled"
 	case ErrEmpty:
 		return "model " + e.Model + " of " + who + " gave an empty answer"
 	default:
@@ -106,6 +114,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable reports whether the same request may succeed later.
 func (e *Error) Retryable() bool {
+	if e.Final {
+		return false
+	}
 	switch e.Kind {
 	case ErrRateLimit, ErrOverloaded, ErrServer, ErrNetwork, ErrTruncated, ErrEmpty:
 		return true

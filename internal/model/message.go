@@ -75,7 +75,7 @@ type Thinking struct {
 // Opaque is a provider's own data on a part.
 type Opaque struct {
 	Wire string  `json:"wire"` // the protocol it belongs to, such as "anthropic"
-	Data RawJSON `json:"data"`
+	Data RawJSON `json:"data,omitzero"`
 }
 
 // Text returns a text part.

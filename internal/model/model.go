@@ -16,8 +16,8 @@ type Provider interface {
 	// order, before Stream returns; an error from it ends the step and is
 	// returned as it is. When ctx ends, Stream returns within milliseconds, even
 	// while the server stalls, with an error for which errors.Is(err, ctx.Err())
-	// holds. Every other failure is an *Error; its Partial carries what the
-	// model had said by then, as does the response returned beside an error.
+	// holds. Every failure but those of emit is an *Error; its Partial carries
+	// what the model had said by then, as does the response beside an error.
 	Stream(ctx context.Context, req *Request, emit func(Event) error) (*Response, error)
 	// Info says what is known of a model, from local knowledge only.
 	Info(model string) Info
