@@ -48,3 +48,18 @@ func presets() map[string]preset {
 
 // localURL is where Ollama listens.
 const localURL = "http://127.0.0.1:11434/v1"
+
+// KnownModels returns models the provider is known to serve, for a choice to be
+// offered; none where its server is not the vendor's own.
+func (p ProviderChoice) KnownModels() []string {
+	if p.BaseURL != presets()[p.Kind].baseURL {
+		return nil
+	}
+	switch p.Kind {
+	case KindAnthropic:
+		return []string{"claude-opus-4-6", "claude-sonnet-4-6", "claude-haiku-4-5"}
+	case KindOpenAI:
+		return []string{"gpt-5.4", "gpt-5.4-mini"}
+	}
+	return nil
+}
