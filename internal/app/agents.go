@@ -1,0 +1,127 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/native"
+	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/serve"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+// agents answers what surfaces ask about the configured agents.
+type agents struct{ *App }
+
+// Resolve implements serve.Agents.
+func (a agents) Resolve(alias, connectionDefault string) (serve.Agent, error) {
+	return a.pick(func(c *config.Config) (string, error) { return c.PickAgent(alias, connectionDefault) })
+}
+
+// Rebind implements serve.Agents.
+func (a agents) Rebind(stored string) (serve.Agent, error) {
+	return a.pick(func(c *config.Config) (string, error) { return c.PickForLoad(stored) })
+}
+
+func (a agents) pick(choose func(*config.Config) (string, error)) (serve.Agent, error) {
+	c, err := a.conf.get()
+	if err != nil {
+		return serve.Agent{}, &session.FailureError{Failure: session.Failure{Code: codeInternal, Message: err.Error()}}
+	}
+	alias, err := choose(c)
+	if err != nil {
+		return serve.Agent{}, session.Invalidf("%v", err)
+	}
+	return a.describe(c, alias)
+}
+
+// Default implements serve.Agents.
+func (a agents) Default(connectionDefault string) (serve.Agent, bool) {
+	agent, err := a.Resolve("", connectionDefault)
+	return agent, err == nil
+}
+
+// describe makes the agent's workspace if it is missing and says what its
+// model takes.
+func (a agents) describe(c *config.Config, alias string) (serve.Agent, error) {
+	workspace := c.WorkspacePath(alias)
+	if err := os.MkdirAll(workspace, 0o700); err != nil {
+		return serve.Agent{}, fmt.Errorf("the workspace of agent %s: %w", alias, err)
+	}
+	s := serve.Agent{Alias: alias, Workspace: workspace}
+	if p, err := a.providerOf(c, alias); err == nil {
+		info := p.info(p.choice.Model)
+		s.Model, s.Image, s.Audio = p.choice.Model, info.Images, info.Audio
+	}
+	return s, nil
+}
+
+// nativeAgent is the configuration of a native agent for the driver.
+func (a *App) nativeAgent(alias string) (*native.Agent, error) {
+	c, err := a.conf.get()
+	if err != nil {
+		return nil, err
+	}
+	if alias, err = c.PickForLoad(alias); err != nil {
+		return nil, session.Invalidf("%v", err)
+	}
+	autonomy := c.AutonomyOf(alias)
+	conf := c.Agents[alias]
+	n := &native.Agent{
+		Alias: alias, Workspace: realPath(c.WorkspacePath(alias)),
+		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
+		Tools:        tool.NewSet(tool.Default()...),
+		Policy:       policySettings(autonomy),
+		AllowedRoots: expandAll(autonomy.AllowedRoots),
+		FSRoots: fsroot.Options{
+			Forbidden: expandAll(autonomy.ForbiddenPaths),
+			Own:       ownPaths(c),
+			Anywhere:  !autonomy.WorkspaceOnly,
+		},
+	}
+	a.bindProvider(c, alias, n)
+	return n, nil
+}
+
+func policySettings(a config.Autonomy) policy.Settings {
+	home, _ := os.UserHomeDir() // unknown is fine: ~ then stands for itself
+	return policy.Settings{
+		Level:           policy.Level(a.Level),
+		WorkspaceOnly:   a.WorkspaceOnly,
+		AllowedCommands: a.AllowedCommands,
+		AutoApprove:     a.AutoApprove,
+		AlwaysAsk:       a.AlwaysAsk,
+		Home:            home,
+	}
+}
+
+// ownPaths are Grapnel's own files, which no agent may touch.
+func ownPaths(c *config.Config) []string {
+	return []string{c.Home().File(), c.DataPath(), c.Home().Run()}
+}
+
+// expandAll makes paths of the configuration absolute; ~ is the user's home.
+func expandAll(paths []string) []string {
+	home, err := os.UserHomeDir()
+	out := make([]string, 0, len(paths))
+	for _, p := range paths {
+		if rest, ok := strings.CutPrefix(p, "~"); ok && (rest == "" || rest[0] == '/') {
+			if err != nil {
+				continue
+			}
+			p = filepath.Join(home, rest)
+		}
+		if filepath.IsAbs(p) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func resolveLinks(path string) (string, error) { return filepath.EvalSymlinks(path) }

@@ -1,0 +1,173 @@
+// Package app wires Grapnel together: configuration, store, hub, drivers and
+// surfaces. It is the only package that knows them all; package cli only
+// parses and calls it.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
+	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
+	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
+	"github.com/grapnel-ai/grapnel/internal/native"
+	"github.com/grapnel-ai/grapnel/internal/serve"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/actor"
+	"github.com/grapnel-ai/grapnel/internal/session/hub"
+)
+
+// localOwner owns what comes over stdio and the instance's own socket.
+const localOwner = "local"
+
+// Options say where and as what an App runs.
+type Options struct {
+	Home    config.Home
+	Environ []string // as os.Environ gives it
+	Version string
+	Verbose bool
+	Stderr  io.Writer // logs and reports to people
+	// MaxSessions and SessionTimeout override the configuration where not zero.
+	MaxSessions    int
+	SessionTimeout time.Duration
+}
+
+// App is a running Grapnel: one instance on one store. Its methods are safe
+// for concurrent use.
+type App struct {
+	opts    Options
+	log     *slog.Logger
+	conf    *live
+	inst    *instance.Instance // nil without a run directory
+	store   session.Ledger
+	durable bool // the store is on disk
+	hub     *hub.Hub
+	server  *serve.Server
+	auth    *auth
+	started time.Time
+}
+
+// Open starts an App. A broken configuration or store does not stop it: what
+// cannot work says so when it is asked for, and the rest does. Errors are those
+// nothing can work without.
+func Open(ctx context.Context, o Options) (*App, error) {
+	a := &App{opts: o, log: newLogger(o), started: time.Now()}
+	a.conf = newLive(o.Home, o.Environ)
+	if err := a.conf.environmentError(); err != nil {
+		return nil, err
+	}
+	if _, err := a.conf.get(); err != nil {
+		a.report(err)
+	}
+	a.auth = &auth{conf: a.conf}
+	a.openStore(ctx)
+	a.openHub()
+	return a, nil
+}
+
+func newLogger(o Options) *slog.Logger {
+	level := slog.LevelWarn
+	if o.Verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(o.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// report tells whoever started the process about something that needs doing.
+func (a *App) report(err error) { fmt.Fprintf(a.opts.Stderr, "grapnel: %v\n", err) }
+
+// openStore opens the session store, or keeps sessions in memory where that is
+// impossible, and says so.
+func (a *App) openStore(ctx context.Context) {
+	err := a.openDisk(ctx)
+	if err == nil {
+		a.durable = true
+		return
+	}
+	a.report(fmt.Errorf("sessions are kept in memory only: %w", err))
+	a.store = memory.New()
+}
+
+func (a *App) openDisk(ctx context.Context) error {
+	c, err := a.conf.get()
+	if err != nil {
+		return err
+	}
+	if err := a.opts.Home.Create(); err != nil {
+		return err
+	}
+	if a.inst, err = instance.Open(a.opts.Home.Run()); err != nil {
+		return err
+	}
+	store, err := sqlite.Open(ctx, c.StorePath(), a.inst)
+	var damaged *sqlite.DamagedError
+	if errors.As(err, &damaged) {
+		a.report(err)
+		store, err = sqlite.Open(ctx, c.StorePath(), a.inst)
+	}
+	if err != nil {
+		return err
+	}
+	a.store = store
+	return nil
+}
+
+func (a *App) openHub() {
+	c := a.conf.orDefault()
+	limits := a.limits(c)
+	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent}), conf: a.conf}
+	a.hub = hub.New(hub.Options{
+		Ledger: a.store, Drivers: drivers.of, Limits: limits, Logger: a.log,
+	})
+	a.server = serve.New(serve.Options{
+		Hub: a.hub, Agents: agents{a}, Auth: a.auth, Relay: relay{},
+		Version: a.opts.Version, Persistent: a.durable,
+		MaxSessions: limits.Sessions, SessionTimeout: limits.Idle,
+		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log,
+	})
+}
+
+func (a *App) limits(c *config.Config) hub.Limits {
+	l := hub.Limits{
+		Sessions: c.ACP.MaxSessions,
+		Limits: actor.Limits{
+			Concurrent: actor.Concurrent(c.ACP.ConcurrentPrompt),
+			Idle:       time.Duration(c.ACP.SessionTimeoutSecs) * time.Second,
+			Ask:        time.Duration(c.ACP.PermissionTimeoutSecs) * time.Second,
+			TurnGrace:  time.Duration(c.ACP.TurnGraceMinutes) * time.Minute,
+		},
+	}
+	if a.opts.MaxSessions > 0 {
+		l.Sessions = a.opts.MaxSessions
+	}
+	if a.opts.SessionTimeout > 0 {
+		l.Idle = a.opts.SessionTimeout
+	}
+	if l.Ask == 0 {
+		l.Ask = l.Idle
+	}
+	return l
+}
+
+// Close ends what runs, within ctx, and gives the store up.
+func (a *App) Close(ctx context.Context) error {
+	err := a.hub.Drain(ctx)
+	err = errors.Join(err, a.store.Close())
+	if a.inst != nil {
+		err = errors.Join(err, a.inst.Close())
+	}
+	return err
+}
+
+// realPath is path through its links, or as it is where there is none.
+func realPath(path string) string {
+	if dir, err := resolveLinks(path); err == nil {
+		return dir
+	}
+	return path
+}

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/serve"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// listen serves ACP on the instance's socket until ctx ends, so that other
+// processes on the same store reach the sessions that are active here. Only
+// processes of the same user get in.
+func (a *App) listen(ctx context.Context) error {
+	if a.inst == nil {
+		return nil
+	}
+	l, err := net.Listen("unix", a.inst.Socket())
+	if err != nil {
+		return fmt.Errorf("listen on the instance's socket: %w", err)
+	}
+	if err := os.Chmod(a.inst.Socket(), 0o600); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	context.AfterFunc(ctx, func() { _ = l.Close() })
+	go a.accept(ctx, l)
+	return nil
+}
+
+func (a *App) accept(ctx context.Context, l net.Listener) {
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return // closed: only ctx ends it
+		}
+		if err := checkPeer(nc); err != nil {
+			a.log.Warn("refused a connection to the instance's socket", "err", err)
+			_ = nc.Close()
+			continue
+		}
+		go a.serveSocket(ctx, nc)
+	}
+}
+
+func (a *App) serveSocket(ctx context.Context, nc net.Conn) {
+	mc := acp.NewStdio(nc, nc, a.conf.orDefault().ACP.MaxMessageBytes)
+	err := a.server.Serve(ctx, mc, serve.ConnOptions{Owner: localOwner, Role: session.Approver})
+	if err != nil && ctx.Err() == nil {
+		a.log.Debug("connection on the instance's socket ended", "err", err)
+	}
+}
+
+// relay dials other instances' sockets.
+type relay struct{}
+
+// Dial implements serve.Relay.
+func (relay) Dial(ctx context.Context, socket string) (acp.MessageConn, error) {
+	var d net.Dialer
+	nc, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	return acp.NewStdio(nc, nc, 0), nil
+}
