@@ -64,8 +64,10 @@ Client Protocol (ACP), and keeps every session.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		Version: i.version().Version,
 	},
+		i.acpCommand(),
 		i.completionCommand(),
 		i.configCommand(),
+		i.demoCommand(),
 		i.manCommand(),
 		i.versionCommand(),
 	)

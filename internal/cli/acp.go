@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/grapnel-ai/grapnel/internal/app"
+)
+
+// acpFlags are the flags of the acp command.
+type acpFlags struct {
+	agent       string
+	maxSessions int
+	timeout     int
+}
+
+func (i *invocation) acpCommand() *cobra.Command {
+	var f acpFlags
+	cmd := &cobra.Command{
+		Use:   "acp",
+		Short: "Serve an agent over ACP on stdin and stdout",
+		Long: `Serves an agent over the Agent Client Protocol on stdin and stdout, for an
+editor to start. stdout carries protocol messages and nothing else; logs go to
+stderr. It ends when stdin is closed, after finishing or cancelling what runs.`,
+		Args: arguments(),
+		RunE: i.action(func(cmd *cobra.Command, _ []string) error { return i.acp(cmd, f) }),
+	}
+	cmd.Flags().StringVar(&f.agent, "agent", "", "agent `alias` of sessions that name none")
+	cmd.Flags().IntVar(&f.maxSessions, "max-sessions", 0, "active sessions at most (default acp.max_sessions)")
+	cmd.Flags().IntVar(&f.timeout, "session-timeout", 0, "idle `seconds` before a session is parked (default acp.session_timeout_secs)")
+	return cmd
+}
+
+func (i *invocation) acp(cmd *cobra.Command, f acpFlags) (err error) {
+	out, err := i.protocolOutput()
+	if err != nil {
+		return err
+	}
+	home, err := i.home()
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(cmd.Context(), app.Options{
+		Home: home, Environ: i.env.Environ, Version: i.version().Version, Verbose: i.verbose, Stderr: i.env.Stderr,
+		MaxSessions: f.maxSessions, SessionTimeout: time.Duration(f.timeout) * time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Shutdown()) }()
+	return a.ServeStdio(cmd.Context(), i.env.Stdin, out, f.agent)
+}
+
+// protocolOutput is where protocol messages go: the real standard output, which
+// nothing else in the process can reach from then on.
+func (i *invocation) protocolOutput() (io.Writer, error) {
+	if i.env.Stdout != io.Writer(os.Stdout) {
+		return i.env.Stdout, nil
+	}
+	return app.TakeStdout()
+}
