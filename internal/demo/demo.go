@@ -80,7 +80,7 @@ func (s *show) play(ctx context.Context) error {
 		title, prompt string
 		allow         bool
 	}{
-		{"The agent looks around: reading needs no permission", "list files. read README.md. search for helo", true},
+		{"The agent looks around: reading needs no permission", "list files, then read README.md, then search for helo", true},
 		{"It edits a file: you are asked, and allow it", "replace \"echo helo\" with \"echo hello\" in greet.sh", true},
 		{"It wants to run a command: you are asked, and refuse", "run sh greet.sh", false},
 	}

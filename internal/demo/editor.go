@@ -110,10 +110,11 @@ func (e *editor) update(ctx context.Context, n *v1.SessionNotification) {
 	switch u := n.Update; {
 	case u.AgentMessageChunk != nil && u.AgentMessageChunk.Content.Text != nil:
 		e.say(u.AgentMessageChunk.Content.Text.Text)
+		e.stopIfWanted(ctx)
 	case u.ToolCall != nil:
 		e.note(u.ToolCall.ToolCallID, u.ToolCall.Title)
 	case u.ToolCallUpdate != nil:
-		e.progress(ctx, u.ToolCallUpdate)
+		e.progress(u.ToolCallUpdate)
 	case u.Plan != nil:
 		e.print("  plan: %d entries", len(u.Plan.Entries))
 	}
@@ -138,7 +139,7 @@ func (e *editor) note(id v1.ToolCallID, title string) {
 	e.mu.Unlock()
 }
 
-func (e *editor) progress(ctx context.Context, u *v1.ToolCallUpdate) {
+func (e *editor) progress(u *v1.ToolCallUpdate) {
 	e.mu.Lock()
 	title := e.calls[u.ToolCallID]
 	e.mu.Unlock()
@@ -146,18 +147,21 @@ func (e *editor) progress(ctx context.Context, u *v1.ToolCallUpdate) {
 		return
 	}
 	switch *u.Status {
-	case v1.ToolCallStatusInProgress:
-		if e.cancelAt == "" {
-			return
-		}
-		id := e.cancelAt
-		e.cancelAt = ""
-		e.print("  tool: %s is running; you press stop", title)
-		// A write can only fail with the connection, which prompt notices.
-		_ = e.agent.Cancel(ctx, &v1.CancelNotification{SessionID: id})
 	case v1.ToolCallStatusCompleted, v1.ToolCallStatusFailed:
 		e.print("  tool: %s: %s", title, *u.Status)
 	}
+}
+
+// stopIfWanted cancels the turn that is to be cancelled, once it has begun.
+func (e *editor) stopIfWanted(ctx context.Context) {
+	if e.cancelAt == "" {
+		return
+	}
+	id := e.cancelAt
+	e.cancelAt = ""
+	e.print("  you press stop")
+	// A write can only fail with the connection, which prompt notices.
+	_ = e.agent.Cancel(ctx, &v1.CancelNotification{SessionID: id})
 }
 
 // permission answers as this turn wants it, by the kind of the options.
