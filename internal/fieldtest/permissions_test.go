@@ -1,0 +1,210 @@
+package fieldtest
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func jsonNumber(s string) json.Number { return json.Number(s) }
+
+func TestP1AllowAlwaysIsRemembered(t *testing.T) {
+	w := NewWorld(t)
+	a, s := w.Opened()
+	id := a.BeginPrompt(s, "D:TOOL shell mkdir -p d")
+	p := a.AwaitPermission(0)
+	if p.Option("allow_always") == "" {
+		t.Fatalf("no allow_always among %+v", p.Options)
+	}
+	a.Choose(p, "allow_always")
+	a.Response(id)
+	asked := func(a *Agent, s, prompt string) bool {
+		from := a.Lines()
+		id := a.BeginPrompt(s, prompt)
+		m := a.Await(from, "a request or the end", func(m Message) bool {
+			return m.Method == "session/request_permission" || string(m.ID) == id && m.Method == ""
+		})
+		if m.Method == "" {
+			return false
+		}
+		a.Choose(a.AwaitPermission(from), "reject_once")
+		a.Response(id)
+		return true
+	}
+	if asked(a, s, "D:TOOL shell mkdir -p d") {
+		t.Error("the same command was asked about again")
+	}
+	a.Quit()
+	b := w.Start()
+	b.Init()
+	b.Must("session/load", w.LoadParams(s), nil)
+	if asked(b, s, "D:TOOL shell mkdir -p d") {
+		t.Error("after a restart the session asks again")
+	}
+	if !asked(b, b.New(), "D:TOOL shell mkdir -p d") {
+		t.Error("another session was not asked")
+	}
+}
+
+func TestP2AllowAlwaysCoversOnlyWhatWasShown(t *testing.T) {
+	w := NewWorld(t)
+	a, s := w.Opened()
+	id := a.BeginPrompt(s, "D:TOOL shell git commit -m x")
+	a.Choose(a.AwaitPermission(0), "allow_always")
+	a.Response(id)
+	for _, command := range []string{"git push", "git commit -m x; touch y", "git -c core.pager=x commit -m x"} {
+		from := a.Lines()
+		id := a.BeginPrompt(s, "D:TOOL shell "+command)
+		m := a.Await(from, "a request or the end", func(m Message) bool {
+			return m.Method == "session/request_permission" || string(m.ID) == id && m.Method == ""
+		})
+		if m.Method == "" {
+			if !hasUpdate(a.Updates(s, from), func(u Update) bool { return u.Status == "failed" }) {
+				t.Errorf("%s ran unasked", command)
+			}
+			continue
+		}
+		a.Choose(a.AwaitPermission(from), "reject_once")
+		a.Response(id)
+	}
+}
+
+func TestP4AnnouncedFirstAndInOrder(t *testing.T) {
+	a, s := NewWorld(t).Opened()
+	id := a.BeginPrompt(s, "D:PAR 4 mkdir par")
+	from := 0
+	for range 4 {
+		p := a.AwaitPermission(from)
+		if !hasUpdate(a.Updates(s, 0), func(u Update) bool { return u.Kind == "tool_call" && u.Call == p.ToolCall.ID && u.Line < p.Line }) {
+			t.Errorf("call %s was not announced before its request", p.ToolCall.ID)
+		}
+		if !strings.Contains(p.ToolCall.Title+string(p.ToolCall.RawInput), "mkdir par") {
+			t.Errorf("the request shows %q %s", p.ToolCall.Title, p.ToolCall.RawInput)
+		}
+		a.Choose(p, "reject_once")
+		from = p.Line + 1
+	}
+	a.Response(id)
+}
+
+func TestP5OnlyAnOfferedYesIsAYes(t *testing.T) {
+	a, s := NewWorld(t).Opened()
+	target := filepath.Join(a.w.Cwd, "pwn")
+	answers := map[string]string{
+		"reject":       `{"outcome":{"outcome":"selected","optionId":"reject-once"}}`,
+		"not offered":  `{"outcome":{"outcome":"selected","optionId":"allow_everything"}}`,
+		"no outcome":   `{"outcome":{}}`,
+		"null":         `null`,
+		"cancelled":    `{"outcome":{"outcome":"cancelled"}}`,
+		"wrong member": `{"outcome":{"outcome":"selected","id":"allow-once"}}`,
+		"string":       `"allow-once"`,
+	}
+	for name, answer := range answers {
+		from := a.Lines()
+		id := a.BeginPrompt(s, "D:TOOL shell touch "+target)
+		p := a.AwaitPermission(from)
+		a.Answer(p, json.RawMessage(answer))
+		if got := a.Response(id).StopReason(); got != "end_turn" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	from := a.Lines()
+	id := a.BeginPrompt(s, "D:TOOL shell touch "+target)
+	p := a.AwaitPermission(from)
+	a.Send(`{"jsonrpc":"2.0","id":` + p.ID + `,"error":{"code":-32603,"message":"no"}}`)
+	a.Response(id)
+	if matches, _ := filepath.Glob(target); len(matches) > 0 {
+		t.Error("the command ran")
+	}
+	from = a.Lines()
+	id = a.BeginPrompt(s, "D:TOOL shell touch "+target)
+	a.Choose(a.AwaitPermission(from), "allow_once") // P8: a correct yes is honoured
+	a.Response(id)
+	if matches, _ := filepath.Glob(target); len(matches) == 0 {
+		t.Error("the allowed command did not run")
+	}
+}
+
+func TestT1EveryCallIsClosed(t *testing.T) {
+	w := NewWorld(t, "[autonomy]", `allowed_commands = ["echo"]`)
+	a, s := w.Opened()
+	for _, prompt := range []string{
+		"D:TOOL shell echo last", "D:TOOL nothing_like_it {}", "D:PAR 5 echo par", "D:TOOL read missing.txt",
+		"D:REUSEID ; D:TOOL shell echo 1", "D:REUSEID ; D:TOOL shell echo 2",
+	} {
+		from := a.Lines()
+		if got := a.Prompt(s, prompt).StopReason(); got != "end_turn" {
+			t.Errorf("%s: %s", prompt, got)
+		}
+		if open, unannounced := a.OpenCalls(s, from); len(open)+len(unannounced) > 0 {
+			t.Errorf("%s: open %v, unannounced %v", prompt, open, unannounced)
+		}
+	}
+	ids := make(map[string]bool)
+	for _, u := range a.Updates(s, 0) {
+		if u.Kind == "tool_call" && ids[u.Call] {
+			t.Errorf("tool call id %s was used twice", u.Call)
+		}
+		ids[u.Call] = true
+	}
+}
+
+func TestT4KindsAndTitles(t *testing.T) {
+	w := NewWorld(t, "[autonomy]", `allowed_commands = ["echo"]`, `auto_approve = ["file_edit", "file_write"]`)
+	a, s := w.Opened()
+	a.Prompt(s, "D:TOOL write a.txt one ; D:TOOL read a.txt ; D:TOOL edit a.txt|one|two ; D:TOOL shell echo hi ; "+
+		`D:TOOL content_search {"pattern":"two"} ; D:TOOL glob_search {"pattern":"*.txt"}`)
+	var kinds []string
+	for _, u := range a.Updates(s, 0) {
+		if u.Kind != "tool_call" {
+			continue
+		}
+		kinds = append(kinds, u.Tool)
+		if u.Title == "" {
+			t.Errorf("a call of kind %s has no title", u.Tool)
+		}
+		var locations []struct {
+			Path string `json:"path"`
+		}
+		_ = json.Unmarshal(u.Raw["locations"], &locations)
+		for _, l := range locations {
+			if !filepath.IsAbs(l.Path) {
+				t.Errorf("location %s is not absolute", l.Path)
+			}
+		}
+	}
+	if got := strings.Join(kinds, " "); got != "edit read edit execute search search" {
+		t.Errorf("kinds: %s", got)
+	}
+}
+
+func TestT5Diffs(t *testing.T) {
+	a, s := NewWorld(t).Opened()
+	type diff struct {
+		Type    string  `json:"type"`
+		Path    string  `json:"path"`
+		OldText *string `json:"oldText"`
+		NewText string  `json:"newText"`
+	}
+	want := filepath.Join(a.w.Cwd, "sub/dir/a.txt")
+	for i, text := range []string{"one", "two"} {
+		from := a.Lines()
+		id := a.BeginPrompt(s, "D:TOOL write sub/dir/a.txt "+text)
+		p := a.AwaitPermission(from)
+		a.Choose(p, "allow_once")
+		a.Response(id)
+		u := a.AwaitUpdate(s, from, "the call", func(u Update) bool { return u.Kind == "tool_call" })
+		var content []diff
+		if err := json.Unmarshal(u.Raw["content"], &content); err != nil || len(content) != 1 {
+			t.Fatalf("content %s: %v", u.Raw["content"], err)
+		}
+		d := content[0]
+		if d.Type != "diff" || d.Path != want || strings.TrimSpace(d.NewText) != text {
+			t.Errorf("diff %+v", d)
+		}
+		if (d.OldText == nil) != (i == 0) {
+			t.Errorf("write %d: old text %v", i, d.OldText)
+		}
+	}
+}
