@@ -18,9 +18,7 @@ type Place struct {
 // Look resolves path for judging only. from is the directory a relative path
 // starts in, "" for the first root. A path that cannot be resolved is outside.
 func (s *Set) Look(path, from string) Place {
-	if from != "" && !filepath.IsAbs(path) {
-		path = from + string(filepath.Separator) + path
-	}
+	path = under(path, from)
 	t, err := s.Resolve(path)
 	if err == nil {
 		defer t.Close()
