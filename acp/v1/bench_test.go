@@ -36,3 +36,17 @@ func BenchmarkEncodeChunk(b *testing.B) {
 		}
 	}
 }
+
+// The budget of a chunk on the path of a native session.
+func TestDecodeChunkAllocations(t *testing.T) {
+	const most = 12
+	data := []byte(chunk)
+	got := testing.AllocsPerRun(100, func() {
+		if err := json.Unmarshal(data, new(v1.SessionNotification)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > most {
+		t.Errorf("a chunk takes %v allocations to decode, want at most %d", got, most)
+	}
+}
