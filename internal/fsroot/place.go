@@ -18,7 +18,9 @@ type Place struct {
 // Look resolves path for judging only. from is the directory a relative path
 // starts in, "" for the first root. A path that cannot be resolved is outside.
 func (s *Set) Look(path, from string) Place {
-	path = under(path, from)
+	if from != "" && !filepath.IsAbs(path) {
+		path = from + string(filepath.Separator) + path
+	}
 	t, err := s.Resolve(path)
 	if err == nil {
 		defer t.Close()

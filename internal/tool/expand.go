@@ -19,8 +19,8 @@ const maxExpanded = 1000
 // from as its directory, and false when that cannot be told. What it returns
 // may be more than sh finds, never less.
 func (e *Env) expand(pattern, from string) ([]policy.Path, bool) {
-	if strings.Contains(pattern, "[:") || strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
-		return nil, false // classes that path.Match takes for something else
+	if strings.Contains(pattern, "[^") || strings.Contains(pattern, "[:") || strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
+		return nil, false // what shells and path.Match take for different things
 	}
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	found := []string{from}
