@@ -4,7 +4,7 @@ package memory
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"sync"
 
@@ -16,17 +16,20 @@ import (
 type Ledger struct {
 	mu       sync.RWMutex
 	sessions map[string]*record
+	created  uint64 // sessions so far
+	closed   bool
 }
 
 // record is one session; it is guarded by Ledger.mu.
 type record struct {
+	num        uint64 // order of creation
 	info       session.Info
 	fence      session.Fence
 	active     bool
 	events     []session.Event
 	snapshot   []byte
 	snapshotAt session.Seq
-	docs       []session.Doc
+	docs       map[session.Seq]session.Doc
 }
 
 var _ session.Ledger = (*Ledger)(nil)
@@ -38,20 +41,31 @@ func New() *Ledger {
 
 // Create implements session.Ledger.
 func (l *Ledger) Create(ctx context.Context, info session.Info) (session.Fence, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.usable(ctx); err != nil {
+		return 0, err
+	}
 	if _, ok := l.sessions[info.ID]; ok {
-		return 0, fmt.Errorf("create session %s: it exists already", info.ID)
+		return 0, session.Invalidf("session %s exists already", info.ID)
 	}
 	if err := l.keyTaken(info.Owner, info.Key, info.ID); err != nil {
 		return 0, err
 	}
 	info.Roots = slices.Clone(info.Roots)
-	l.sessions[info.ID] = &record{info: info, fence: 1, active: true}
+	l.created++
+	l.sessions[info.ID] = &record{num: l.created, info: info, fence: 1, active: true, docs: make(map[session.Seq]session.Doc)}
 	return 1, nil
+}
+
+var errClosed = errors.New("the session ledger is closed")
+
+// usable refuses a call whose context has ended, or on a closed ledger.
+func (l *Ledger) usable(ctx context.Context) error {
+	if l.closed {
+		return errClosed
+	}
+	return ctx.Err()
 }
 
 func (l *Ledger) keyTaken(owner, key, id string) error {
@@ -68,11 +82,11 @@ func (l *Ledger) keyTaken(owner, key, id string) error {
 
 // Info implements session.Ledger.
 func (l *Ledger) Info(ctx context.Context, id string) (session.Info, error) {
-	if err := ctx.Err(); err != nil {
-		return session.Info{}, err
-	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
+	if err := l.usable(ctx); err != nil {
+		return session.Info{}, err
+	}
 	r, ok := l.sessions[id]
 	if !ok {
 		return session.Info{}, session.ErrNotFound
@@ -91,11 +105,11 @@ func (r *record) view() session.Info {
 
 // Update implements session.Ledger.
 func (l *Ledger) Update(ctx context.Context, id string, fence session.Fence, change session.InfoChange) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.usable(ctx); err != nil {
+		return err
+	}
 	r, ok := l.sessions[id]
 	if !ok {
 		return session.ErrNotFound
@@ -118,28 +132,31 @@ func (l *Ledger) change(r *record, c *session.InfoChange) error {
 
 // Delete implements session.Ledger.
 func (l *Ledger) Delete(ctx context.Context, id string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.usable(ctx); err != nil {
+		return err
+	}
 	delete(l.sessions, id)
 	return nil
 }
 
 // Append implements session.Ledger.
 func (l *Ledger) Append(ctx context.Context, id string, fence session.Fence, b session.Batch) (session.Seq, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.usable(ctx); err != nil {
+		return 0, err
+	}
 	r, ok := l.sessions[id]
 	if !ok {
 		return 0, session.ErrNotFound
 	}
 	if fence != r.fence || !r.active {
 		return 0, session.ErrFenced
+	}
+	if err := checkMarks(b.Events); err != nil {
+		return 0, err
 	}
 	if b.Change != nil {
 		if err := l.change(r, b.Change); err != nil {
@@ -154,17 +171,31 @@ func (l *Ledger) Append(ctx context.Context, id string, fence session.Fence, b s
 	if b.Snapshot != nil {
 		r.snapshot, r.snapshotAt = slices.Clone(b.Snapshot), last
 	}
-	r.docs = append(r.docs, b.Docs...)
+	for _, d := range b.Docs {
+		r.docs[d.Seq] = d
+	}
 	return last, nil
+}
+
+// checkMarks refuses spans that lie outside their body.
+func checkMarks(events []session.Event) error {
+	for _, e := range events {
+		for _, s := range []session.Span{e.Marks.SessionID, e.Marks.Meta, e.Marks.ToolCallID, e.Marks.MessageID} {
+			if s.From > s.To || int(s.To) > len(e.Body) {
+				return session.Invalidf("event %s has a mark [%d, %d) outside its %d bytes", e.ID, s.From, s.To, len(e.Body))
+			}
+		}
+	}
+	return nil
 }
 
 // Read implements session.Ledger.
 func (l *Ledger) Read(ctx context.Context, id string, after session.Seq, limit int) ([]session.Event, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
+	if err := l.usable(ctx); err != nil {
+		return nil, err
+	}
 	r, ok := l.sessions[id]
 	if !ok {
 		return nil, session.ErrNotFound
@@ -178,11 +209,11 @@ func (l *Ledger) Read(ctx context.Context, id string, after session.Seq, limit i
 
 // Snapshot implements session.Ledger.
 func (l *Ledger) Snapshot(ctx context.Context, id string) ([]byte, session.Seq, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, 0, err
-	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
+	if err := l.usable(ctx); err != nil {
+		return nil, 0, err
+	}
 	r, ok := l.sessions[id]
 	if !ok {
 		return nil, 0, session.ErrNotFound
@@ -192,11 +223,11 @@ func (l *Ledger) Snapshot(ctx context.Context, id string) ([]byte, session.Seq, 
 
 // Acquire implements session.Ledger.
 func (l *Ledger) Acquire(ctx context.Context, id string) (session.Fence, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.usable(ctx); err != nil {
+		return 0, err
+	}
 	r, ok := l.sessions[id]
 	if !ok {
 		return 0, session.ErrNotFound
@@ -208,16 +239,21 @@ func (l *Ledger) Acquire(ctx context.Context, id string) (session.Fence, error) 
 
 // Release implements session.Ledger.
 func (l *Ledger) Release(ctx context.Context, id string, fence session.Fence) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.usable(ctx); err != nil {
+		return err
+	}
 	if r, ok := l.sessions[id]; ok && r.fence == fence {
 		r.active = false
 	}
 	return nil
 }
 
-// Close implements session.Ledger. The ledger has nothing to give back.
-func (l *Ledger) Close() error { return nil }
+// Close implements session.Ledger. What it held is gone.
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed, l.sessions = true, nil
+	return nil
+}

@@ -11,9 +11,19 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session/ingest"
 )
 
-// frameEvery spaces the content frames of one tool call: nobody reads more than
-// four a second, and each may carry all of the output so far.
-const frameEvery = 250 * time.Millisecond
+// Content frames of one tool call are spaced: nobody reads more than four a
+// second, and each may carry all of the output so far. A large frame keeps the
+// next one away for as long as it takes to earn its bytes, so that what is
+// stored stays near the final size.
+const (
+	frameEvery = 250 * time.Millisecond
+	frameBytes = 32 << 10 // a second
+)
+
+// spacing is how long after a frame of n bytes the next one may come.
+func spacing(n int) time.Duration {
+	return max(frameEvery, time.Duration(n)*time.Second/frameBytes)
+}
 
 // The statuses a call ends with.
 const (
@@ -26,7 +36,7 @@ type calls struct {
 	names   map[string]string // ids of ours by the driver's, for those it reused
 	waiting map[string][]frame
 	timers  map[string]*timer
-	last    map[string]time.Time // of the newest content frame, by call
+	next    map[string]time.Time // when a call may have its next content frame
 	closed  map[string]struct{}  // ended by the hub, not by the driver
 }
 
@@ -39,7 +49,7 @@ type frame struct {
 func newCalls() calls {
 	return calls{
 		names: make(map[string]string), waiting: make(map[string][]frame), timers: make(map[string]*timer),
-		last: make(map[string]time.Time), closed: make(map[string]struct{}),
+		next: make(map[string]time.Time), closed: make(map[string]struct{}),
 	}
 }
 
@@ -94,7 +104,7 @@ func (a *Actor) toolUpdate(id string, e session.Event, facts ingest.Facts) {
 	if facts.Terminal(e.Body) {
 		a.dropCovered(id, frame{e, facts})
 		a.flushCall(id)
-		delete(c.last, id)
+		delete(c.next, id)
 		a.stage(e)
 		return
 	}
@@ -106,19 +116,16 @@ func (a *Actor) toolUpdate(id string, e session.Event, facts ingest.Facts) {
 		return
 	}
 	now := a.now()
-	wait := frameEvery - now.Sub(c.last[id])
-	if contentFrame(facts) && wait <= 0 && len(c.waiting[id]) == 0 {
-		c.last[id] = now
+	wait := c.next[id].Sub(now)
+	if wait <= 0 && len(c.waiting[id]) == 0 {
+		c.next[id] = now.Add(spacing(len(e.Body)))
 		a.stage(e)
 		return
 	}
 	a.dropCovered(id, frame{e, facts})
 	c.waiting[id] = append(c.waiting[id], frame{e, facts})
 	if c.timers[id] == nil {
-		c.timers[id] = a.after(max(wait, 0), func() {
-			a.flushCall(id)
-			c.last[id] = a.now()
-		})
+		c.timers[id] = a.after(max(wait, 0), func() { a.flushWaiting(id) })
 	}
 	a.boundWaiting(id)
 }
@@ -162,6 +169,16 @@ func (a *Actor) boundWaiting(id string) {
 	}
 }
 
+// flushWaiting stages what has waited long enough.
+func (a *Actor) flushWaiting(id string) {
+	size := 0
+	for _, f := range a.calls.waiting[id] {
+		size += len(f.event.Body)
+	}
+	a.flushCall(id)
+	a.calls.next[id] = a.now().Add(spacing(size))
+}
+
 // flushCall stages what waits of a call.
 func (a *Actor) flushCall(id string) {
 	c := &a.calls
@@ -197,7 +214,7 @@ func (a *Actor) closeCalls(status string) {
 		e.Version, e.Marks = 1, facts.Marks
 		a.stage(e)
 		a.calls.closed[call.ID] = struct{}{}
-		delete(a.calls.last, call.ID)
+		delete(a.calls.next, call.ID)
 	}
 }
 

@@ -3,16 +3,14 @@ package actor
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
 // closing is a session on its way out.
 type closing struct {
-	drain bool // running and queued turns go on until told otherwise
-	err   error
-	done  []func(error)
+	err  error // what new work is answered with
+	done []func(error)
 }
 
 func (c *closing) refuse() error { return c.err }
@@ -37,9 +35,6 @@ func (a *Actor) Close(ctx context.Context) error {
 func (a *Actor) Stop(ctx context.Context) error {
 	return a.end(ctx, session.ErrNotActive, func() { a.cancelQueue("") })
 }
-
-// drainSlack is what a drain leaves for drivers to stop in before ctx ends.
-const drainSlack = 2 * time.Second
 
 // Drain takes no new prompts and lets running and queued turns go on until ctx
 // ends, then cancels them; either way the actor has ended when it returns.

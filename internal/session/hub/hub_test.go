@@ -1,37 +1,46 @@
 package hub_test
 
 import (
+	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
+	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
+	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
 	"github.com/grapnel-ai/grapnel/internal/session"
-	"github.com/grapnel-ai/grapnel/internal/session/hub"
 	"github.com/grapnel-ai/grapnel/internal/session/sessiontest"
 )
 
-func TestOnePromptEndToEnd(t *testing.T) {
-	script := &sessiontest.Script{}
-	h := hub.New(hub.Options{
-		Ledger:  memory.New(),
-		Drivers: func(string) (session.Driver, error) { return script, nil },
-	})
-	a, err := h.Create(t.Context(), hub.NewSession{Owner: "local", Agent: "main", Cwd: "/w", Attach: session.AttachRequest{Role: session.Approver}})
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestHubOnMemory(t *testing.T) {
+	sessiontest.RunHub(t, func(*testing.T) session.Ledger { return memory.New() })
+}
+
+func TestHubOnSQLite(t *testing.T) {
+	sessiontest.RunHub(t, func(t *testing.T) session.Ledger { return openSQLite(t) })
+}
+
+func openSQLite(t testing.TB) session.Ledger {
+	t.Helper()
+	dir := t.TempDir()
+	in, err := instance.Open(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sessiontest.Pump(t, a)
-	if end := c.Say("say hello\ntool t1\nopen t2"); end.Stop != session.EndTurn {
-		t.Fatalf("turn ended %+v", end)
-	}
-	want := "turn_start\nagent: hello\ntool_call: t1 pending\ntool_call_update: t1 completed\n" +
-		"tool_call: t2 pending\ntool_call_update: t2 completed\nend: end_turn\n"
-	if d := cmp.Diff(want, c.Transcript()); d != "" {
-		t.Error(d)
-	}
-	if err := h.Close(t.Context(), a.Info().ID); err != nil {
+	l, err := sqlite.Open(t.Context(), filepath.Join(dir, "sessions.db"), in)
+	if err != nil {
 		t.Fatal(err)
 	}
-	c.Drain()
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
 }

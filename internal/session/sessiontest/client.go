@@ -21,6 +21,7 @@ type Client struct {
 	T      testing.TB
 	Events []session.Event // all that was seen
 	Cursor session.Seq
+	looked int // how far Until has looked
 	ended  map[string]session.TurnEnd
 }
 
@@ -66,18 +67,18 @@ func (c *Client) note(e session.Event) {
 	c.ended[end.Turn] = end
 }
 
-// Until pumps until f holds of an event not seen before.
+// Until pumps until f holds of an event it has not looked at before.
 func (c *Client) Until(f func(session.Event) bool) session.Event {
 	c.T.Helper()
 	for {
-		n := len(c.Events)
-		err := c.Step(c.T.Context())
-		for _, e := range c.Events[n:] {
+		for c.looked < len(c.Events) {
+			e := c.Events[c.looked]
+			c.looked++
 			if f(e) {
 				return e
 			}
 		}
-		if err != nil {
+		if err := c.Step(c.T.Context()); err != nil && c.looked == len(c.Events) {
 			c.T.Fatalf("waiting for an event: %v\nsaw: %s", err, c.Transcript())
 		}
 	}

@@ -86,6 +86,15 @@ func (d *Script) Seen() []string {
 	return append([]string(nil), d.seen...)
 }
 
+// UntilSeen waits until n prompts have reached the driver.
+func (d *Script) UntilSeen(n int) {
+	for i := range n {
+		<-d.waitFor(seenGate(i))
+	}
+}
+
+func seenGate(i int) string { return fmt.Sprintf("prompt %d was seen", i) }
+
 // Opened lists the handles, oldest first.
 func (d *Script) Opened() []*ScriptHandle {
 	d.mu.Lock()
@@ -189,8 +198,10 @@ func (h *ScriptHandle) Close(context.Context) error {
 func (h *ScriptHandle) Prompt(ctx context.Context, t session.Turn) (session.TurnEnd, error) {
 	text := Text(t.Content)
 	h.driver.mu.Lock()
+	n := len(h.driver.seen)
 	h.driver.seen = append(h.driver.seen, text)
 	h.driver.mu.Unlock()
+	h.driver.Go(seenGate(n))
 	for line := range strings.Lines(text) {
 		end, err := h.run(ctx, strings.TrimSpace(line))
 		switch {

@@ -1,0 +1,142 @@
+package sessiontest
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+func storeContracts() []contract {
+	return []contract{
+		{name: "FullDiskFailsTheTurn", test: testStoreFails},
+		{name: "FailedPromptStartsNothing", test: testPromptFails},
+		{name: "LostAnswerOfTheStore", test: testStoreLies},
+		{name: "TakenOver", test: testTakenOver},
+	}
+}
+
+// flaky puts a ledger that can fail under the hub.
+func flaky(e *Env) *Flaky {
+	f := NewFlaky(e.Ledger)
+	e.Ledger = f
+	e.Restart()
+	return f
+}
+
+var errFull = errors.New("no space left on device")
+
+func testStoreFails(e *Env) {
+	f := flaky(e)
+	c := e.New()
+	watcher := e.Join(c.Info().ID, session.AttachRequest{Role: session.Observer})
+	p := c.Send("say kept\nopen a\nwait go\nsay lost\nprivate lost\nask")
+	c.UntilKind(session.KindToolCall)
+	f.Fail(errFull)
+	e.Script.Go("go")
+	for _, client := range []*Client{c, watcher} {
+		end := client.End(p.Turn)
+		if end.Error == nil || end.Error.Code != -32603 || !strings.Contains(end.Error.Message, "no space left") {
+			e.Errorf("got %+v", end)
+		}
+		last := client.Events[len(client.Events)-1]
+		if last.Seq != 0 || !strings.Contains(client.Transcript(), "notice") {
+			e.Errorf("people were not told:\n%s", client.Transcript())
+		}
+		if strings.Contains(client.Transcript(), "agent: lost") {
+			e.Error("something was shown that is not stored")
+		}
+	}
+	if _, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say no")}); !errors.Is(err, errFull) {
+		e.Errorf("a prompt meanwhile: %v", err)
+	}
+	f.Fail(nil)
+	if end := c.Say("recall"); end.Stop != session.EndTurn {
+		e.Errorf("afterwards: %+v", end)
+	}
+	e.CheckLedger(c.Info().ID)
+	watcher.CatchUp(c.Cursor)
+	if strings.Count(watcher.Transcript(), "end: ") != 2 {
+		e.Errorf("the watcher saw:\n%s", watcher.Transcript())
+	}
+	if strings.Contains(c.Transcript(), `past: "lost"`) {
+		e.Error("the driver remembers what was never stored")
+	}
+	e.Restart()
+	l := e.Join(c.Info().ID, session.AttachRequest{Role: session.Observer, Replay: session.ReplayAfter})
+	if end := l.End(p.Turn); end.Error == nil {
+		e.Errorf("in the ledger the turn ended %+v", end)
+	}
+}
+
+func testPromptFails(e *Env) {
+	f := flaky(e)
+	c := e.New()
+	f.Fail(errFull)
+	for range 3 {
+		if _, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say no"), Key: "k"}); !errors.Is(err, errFull) {
+			e.Errorf("got %v", err)
+		}
+	}
+	f.Fail(nil)
+	p, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say yes"), Key: "k"})
+	if err != nil || p.Ended != nil {
+		e.Fatalf("%+v, %v", p, err)
+	}
+	c.End(p.Turn)
+	if got := e.Script.Seen(); len(got) != 1 || got[0] != "say yes" {
+		e.Errorf("the driver saw %q", got)
+	}
+	e.CheckLedger(c.Info().ID)
+}
+
+// testStoreLies reports a failure for what was written.
+func testStoreLies(e *Env) {
+	f := flaky(e)
+	c := e.New()
+	p := c.Send("say kept\nwait go\nsay written")
+	c.UntilText("kept")
+	f.Fail(ErrLost)
+	e.Script.Go("go")
+	if end := c.End(p.Turn); end.Error == nil {
+		e.Errorf("got %+v", end)
+	}
+	f.Fail(nil)
+	if end := c.Say("say after"); end.Stop != session.EndTurn {
+		e.Errorf("afterwards: %+v", end)
+	}
+	if !strings.Contains(c.Transcript(), "written") {
+		e.Errorf("what was written is not shown:\n%s", c.Transcript())
+	}
+	e.CheckLedger(c.Info().ID)
+}
+
+func testTakenOver(e *Env) {
+	c := e.New()
+	id := c.Info().ID
+	first := e.Hub
+	p := c.Send("say one\nwait go\nsay two")
+	c.UntilText("one")
+	e.Restart()
+	e.Join(id, Approver(session.ReplayNone))
+	e.Script.Go("go")
+	for {
+		if err := c.Step(e.Context()); err != nil {
+			if !errors.Is(err, session.ErrFenced) {
+				e.Errorf("next: %v, want ErrFenced", err)
+			}
+			break
+		}
+	}
+	if strings.Contains(c.Transcript(), "two") {
+		e.Error("an instance that lost the session went on showing")
+	}
+	if _, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say x")}); !errors.Is(err, session.ErrNotActive) {
+		e.Errorf("prompt: %v, want ErrNotActive", err)
+	}
+	if first.Active() != 0 {
+		e.Errorf("%d sessions are active", first.Active())
+	}
+	_ = p
+	e.CheckLedger(id)
+}
