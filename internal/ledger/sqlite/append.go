@@ -95,7 +95,7 @@ func (t *tx) append(id string, fence session.Fence, rows []eventRow, b *session.
 		if t.exec(appendSQL, key, row.data, s.num, int64(fence), t.w.l.epoch) == 0 && t.failed == nil {
 			return 0, t.refusal(id, fence)
 		}
-		t.bytes += len(row.data)
+		t.bytes += pageSize + len(row.data)
 	}
 	if len(rows) == 0 {
 		if err := t.verify(id, s); err != nil {
@@ -105,7 +105,7 @@ func (t *tx) append(id string, fence session.Fence, rows []eventRow, b *session.
 	s.last = last
 	if b.Snapshot != nil {
 		t.exec(snapshotSQL, s.num, int64(last), b.Snapshot)
-		t.bytes += len(b.Snapshot)
+		t.bytes += pageSize + len(b.Snapshot)
 	}
 	t.index(s.num, b.Docs)
 	t.change(s.num, b.Change)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -158,6 +160,35 @@ func BenchmarkAppendSessions(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 		})
 	}
+}
+
+// BenchmarkAppendInstances appends through two instances on one store at once
+// and reports how long the slowest hundredth took.
+func BenchmarkAppendInstances(b *testing.B) {
+	dir := b.TempDir()
+	took := make([][]time.Duration, 2)
+	var wg sync.WaitGroup
+	for i := range took {
+		l := openIn(b, dir)
+		id := fmt.Sprint("s_", i)
+		fence := benchSession(b, l, id)
+		took[i] = make([]time.Duration, 0, b.N)
+		wg.Go(func() {
+			batch := session.Batch{Events: samples(1)}
+			for range b.N {
+				start := time.Now()
+				if _, err := l.Append(context.Background(), id, fence, batch); err != nil {
+					b.Error(err)
+					return
+				}
+				took[i] = append(took[i], time.Since(start))
+			}
+		})
+	}
+	wg.Wait()
+	all := slices.Sorted(slices.Values(slices.Concat(took...)))
+	b.ReportMetric(float64(all[len(all)/2]), "p50-ns")
+	b.ReportMetric(float64(all[len(all)*99/100]), "p99-ns")
 }
 
 // BenchmarkRead pages through a session: its events came in rows of 64, and one

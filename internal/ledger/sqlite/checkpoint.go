@@ -14,9 +14,11 @@ const (
 	// walBytes is how much is written to the log before it is moved into the
 	// database while others go on writing.
 	walBytes = 8 << 20
-	// commitBytes is about what a small commit adds to the log: its page, and
-	// now and then another.
-	commitBytes = 6 << 10
+	// pageSize is what each row adds to the log at least: the page it is on.
+	pageSize = 4 << 10
+	// commitBytes is about what a commit adds besides its rows: now and then a
+	// page above theirs.
+	commitBytes = 1 << 10
 	// idleDelay without a commit makes the store idle: the log is emptied.
 	idleDelay = 200 * time.Millisecond
 	// maxIdleDelay is the longest pause between attempts while another program
@@ -33,6 +35,7 @@ const (
 // lock in the other.
 type checkpointer struct {
 	l       *Ledger
+	limit   int64        // of the log: walBytes
 	pending atomic.Int64 // bytes written since the log was last moved
 	kick    chan struct{}
 	stop    chan struct{}
@@ -40,7 +43,7 @@ type checkpointer struct {
 }
 
 func startCheckpointer(l *Ledger) *checkpointer {
-	c := &checkpointer{l: l, kick: make(chan struct{}, 1), stop: make(chan struct{})}
+	c := &checkpointer{l: l, limit: l.walLimit, kick: make(chan struct{}, 1), stop: make(chan struct{})}
 	c.stopped.Go(c.run)
 	return c
 }
@@ -55,7 +58,7 @@ func (c *checkpointer) close() {
 func (c *checkpointer) wrote(bytes int) {
 	n := int64(bytes + commitBytes)
 	sum := c.pending.Add(n)
-	if sum == n || sum >= walBytes && sum-n < walBytes {
+	if sum == n || sum >= c.limit && sum-n < c.limit {
 		select {
 		case c.kick <- struct{}{}:
 		default:
@@ -77,7 +80,7 @@ func (c *checkpointer) run() {
 		case <-timer.C:
 		}
 		switch n := c.pending.Load(); {
-		case n >= walBytes:
+		case n >= c.limit:
 			c.move()
 		case n == 0:
 			continue // nothing to do until kicked
@@ -95,18 +98,11 @@ func (c *checkpointer) run() {
 // for what they added meanwhile, so that the log starts again from its
 // beginning. A failure leaves the log to the next attempt.
 func (c *checkpointer) move() {
-	n := c.pending.Load()
 	if conn, err := c.l.writes.Conn(context.Background()); err == nil {
 		_, _ = checkpoint(conn, "PASSIVE")
 		_ = conn.Close()
 	}
-	_ = c.l.writer.do(context.Background(), &request{alone: func() error {
-		_, err := c.l.writer.checkpoint("RESTART")
-		return err
-	}})
-	// Counted as done also when a reader was in the way: the next attempt comes
-	// after as much again.
-	c.pending.Add(-n)
+	_ = c.l.writer.do(context.Background(), &request{alone: c.l.writer.restart})
 }
 
 // empty truncates the log; false while a reader is in the way.
@@ -120,6 +116,20 @@ func (c *checkpointer) empty(n int64) bool {
 		c.pending.Add(-n)
 	}
 	return done
+}
+
+// overdue reports whether so much was written while the log is being moved that
+// the next commit has to wait for it.
+func (c *checkpointer) overdue() bool { return c.pending.Load() >= 2*c.limit }
+
+// restart starts the log again from its beginning, for the writer's leader.
+func (w *writer) restart() error {
+	n := w.l.checkpointer.pending.Load()
+	_, err := w.checkpoint("RESTART")
+	// Counted as done also when a reader was in the way: the next attempt comes
+	// after as much again.
+	w.l.checkpointer.pending.Add(-n)
+	return err
 }
 
 // checkpoint runs on the writer's connection, for its leader.

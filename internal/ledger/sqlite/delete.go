@@ -13,7 +13,7 @@ const purgeRows = 128
 
 // Delete implements [session.Ledger]. The session is gone at once and its
 // events when Delete returns; if the process dies in between, the rest goes when
-// the store is next opened. A session active in another instance is not deleted.
+// the store is next idle after a write. A session active in another instance is not deleted.
 func (l *Ledger) Delete(ctx context.Context, id string) error {
 	var num int64
 	err := l.writer.do(ctx, &request{op: func(t *tx) (err error) {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -17,10 +16,11 @@ var _ session.Ledger = (*Ledger)(nil)
 // Ledger is a [session.Ledger] in an SQLite database. It is safe for concurrent
 // use.
 type Ledger struct {
-	path   string
-	inst   *instance.Instance
-	layout layout
-	epoch  int64 // of the schema, as opened
+	path     string
+	inst     *instance.Instance
+	layout   layout
+	walLimit int64 // bytes
+	epoch    int64 // of the schema, as opened
 
 	users  *os.File // held shared while open
 	writes *sql.DB
@@ -38,13 +38,11 @@ type Ledger struct {
 func (l *Ledger) Path() string { return l.path }
 
 // Close waits for running commits, gives up the sessions this instance owns and
-// closes the store. Later calls of any method fail with ErrClosed or
-// [sql.ErrConnDone].
+// closes the store. Later calls of any method fail with ErrClosed.
 func (l *Ledger) Close() error {
 	l.closing.Do(func() {
-		err := l.writer.do(context.Background(), &request{op: (*tx).releaseAll})
 		l.checkpointer.close()
-		l.closed = errors.Join(err, l.reader.close(), l.reads.Close(), l.writer.close(), l.writes.Close(),
+		l.closed = errors.Join(l.reader.close(), l.reads.Close(), l.writer.close((*tx).releaseAll), l.writes.Close(),
 			l.users.Close(), l.writer.lock.Close())
 	})
 	return l.closed

@@ -41,7 +41,11 @@ func Open(ctx context.Context, path string, inst *instance.Instance) (*Ledger, e
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{path: path, inst: inst, layout: current}
+	return (&Ledger{path: path, inst: inst, layout: current, walLimit: walBytes}).opened(ctx)
+}
+
+// opened is l once its store is open.
+func (l *Ledger) opened(ctx context.Context) (*Ledger, error) {
 	if err := l.open(ctx); err != nil {
 		return nil, l.openError(err)
 	}

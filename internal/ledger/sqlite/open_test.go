@@ -289,12 +289,12 @@ func next() layout {
 
 func openLayout(t *testing.T, path string, to layout) (*Ledger, error) {
 	t.Helper()
-	l := &Ledger{path: path, inst: openInstance(t, filepath.Dir(filepath.Dir(path))), layout: to}
-	if err := l.open(t.Context()); err != nil {
-		return nil, l.openError(err)
+	l := &Ledger{path: path, inst: openInstance(t, filepath.Dir(filepath.Dir(path))), layout: to, walLimit: walBytes}
+	l, err := l.opened(t.Context())
+	if err == nil {
+		t.Cleanup(func() { l.Close() })
 	}
-	t.Cleanup(func() { l.Close() })
-	return l, nil
+	return l, err
 }
 
 func TestUpgrade(t *testing.T) {

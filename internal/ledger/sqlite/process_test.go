@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
@@ -25,7 +27,8 @@ import (
 func TestMain(m *testing.M) {
 	role, ok := children[os.Getenv("LEDGER_TEST_ROLE")]
 	if !ok {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
+		return
 	}
 	if err := role(os.Getenv("LEDGER_TEST_DIR"), os.Getenv("LEDGER_TEST_ARG")); err != nil {
 		fmt.Fprintf(os.Stdout, "%T %v\n", err, err)

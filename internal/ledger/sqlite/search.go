@@ -77,7 +77,7 @@ func (t *tx) index(num int64, docs []session.Doc) {
 		t.unindex(key)
 		t.exec(`INSERT INTO docs (id, role, text) VALUES (?, ?, ?)`, key, d.Role, d.Text)
 		t.exec(`INSERT INTO docs_index (rowid, text) VALUES (?, ?)`, key, d.Text)
-		t.bytes += len(d.Text)
+		t.bytes += 3*pageSize + 2*len(d.Text)
 	}
 }
 

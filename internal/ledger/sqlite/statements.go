@@ -17,7 +17,7 @@ type preparer interface {
 type statements struct {
 	p  preparer
 	mu sync.Mutex
-	m  map[string]*sql.Stmt
+	m  map[string]*sql.Stmt // nil once closed
 }
 
 func newStatements(p preparer) *statements {
@@ -29,6 +29,9 @@ func (s *statements) get(query string) (*sql.Stmt, error) {
 	defer s.mu.Unlock()
 	if st, ok := s.m[query]; ok {
 		return st, nil
+	}
+	if s.m == nil {
+		return nil, ErrClosed
 	}
 	st, err := s.p.PrepareContext(context.Background(), query)
 	if err != nil {
@@ -83,8 +86,8 @@ func (s *statements) each(ctx context.Context, query string, args []any, scan fu
 	return rows.Err()
 }
 
-// close finalises every statement; SQLite does not close a connection that has
-// one left.
+// close finalises every statement (SQLite does not close a connection that has
+// one left) and prepares no more.
 func (s *statements) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,6 +95,6 @@ func (s *statements) close() error {
 	for _, st := range s.m {
 		errs = append(errs, st.Close())
 	}
-	clear(s.m)
+	s.m = nil
 	return errors.Join(errs...)
 }

@@ -176,6 +176,9 @@ func (w *writer) run(group []*request) {
 		group[0].err = group[0].alone()
 		return
 	}
+	if w.l.checkpointer.overdue() {
+		_ = w.restart() // tried again; commits do not depend on it
+	}
 	err := w.transact(group)
 	if err == nil || len(group) == 1 {
 		return
@@ -248,16 +251,18 @@ func (w *writer) synchronous(full bool) error {
 	return nil
 }
 
-// close waits for the running transaction, refuses later ones and closes the
-// connection.
-func (w *writer) close() error {
+// close refuses later requests, waits for those that came before, runs a last
+// one and closes the connection.
+func (w *writer) close(last op) error {
 	w.mu.Lock()
 	w.closed = true
 	for w.leading {
 		w.idle.Wait()
 	}
 	w.mu.Unlock()
-	return errors.Join(w.stmts.close(), w.conn.Close())
+	r := &request{op: last}
+	w.run([]*request{r})
+	return errors.Join(r.err, w.stmts.close(), w.conn.Close())
 }
 
 // tx is the running transaction, for its ops only. After its first error it
