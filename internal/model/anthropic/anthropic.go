@@ -66,7 +66,7 @@ func (p *Provider) stream(ctx context.Context, req *model.Request, emit func(mod
 		return nil, p.failed(ctx, guarded, err)
 	}
 	defer raw.Body.Close()
-	s := &stream{ep: p.ep, msg: assemble.New(emit), wire: p.ep.Wire(wire)}
+	s := &stream{ep: p.ep, msg: assemble.New(emit), wire: p.ep.Wire(wire), asked: p.ep.Model(req)}
 	resp, err := s.read(guard.Body(raw.Body))
 	if stop := s.msg.Err(); stop != nil {
 		return s.partial(), stop

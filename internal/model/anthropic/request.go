@@ -8,6 +8,7 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/packages/param"
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
@@ -22,7 +23,7 @@ func (p *Provider) params(req *model.Request) anthropic.MessageNewParams {
 		Model:     id,
 		MaxTokens: maxTokens(id, req.MaxTokens),
 		System:    system(req.System),
-		Messages:  (&conversation{wire: p.ep.Wire(wire)}).params(req.Messages),
+		Messages:  (&conversation{wire: p.ep.Wire(wire), model: id}).params(req.Messages),
 		Tools:     tools(req.Tools),
 	}
 	if req.NoToolCalls && len(req.Tools) > 0 {
@@ -74,6 +75,7 @@ type turn struct {
 // conversation turns messages into parameters.
 type conversation struct {
 	wire  string
+	model string
 	ids   endpoint.CallIDs
 	turns []turn
 }
@@ -133,16 +135,22 @@ func one(b anthropic.ContentBlockParamUnion) []anthropic.ContentBlockParamUnion 
 	return []anthropic.ContentBlockParamUnion{b}
 }
 
-// thinking goes back only where it came from and only when it was finished:
-// the server checks its signature.
+// kept is what goes back to the server with thinking, in its Opaque.
+type kept struct {
+	Model    string `json:"model"` // the model asked, to which the thinking is bound
+	Redacted string `json:"redacted,omitzero"`
+}
+
+// thinking goes back only to the model it came from and only when it was
+// finished: the server checks its signature.
 func (c *conversation) thinking(p model.Part) []anthropic.ContentBlockParamUnion {
-	if p.Opaque == nil || p.Opaque.Wire != c.wire {
+	var k kept
+	if p.Opaque == nil || p.Opaque.Wire != c.wire || jsonv2.Unmarshal(p.Opaque.Data, &k) != nil || k.Model != c.model {
 		return nil
 	}
-	var redacted string
 	switch {
-	case p.Thinking.Redacted && json.Unmarshal(p.Opaque.Data, &redacted) == nil:
-		return one(anthropic.NewRedactedThinkingBlock(redacted))
+	case p.Thinking.Redacted:
+		return one(anthropic.NewRedactedThinkingBlock(k.Redacted))
 	case p.Thinking.Signature != "":
 		return one(anthropic.NewThinkingBlock(p.Thinking.Signature, p.Thinking.Text))
 	default:

@@ -71,7 +71,8 @@ type stream struct {
 	ep    *endpoint.Endpoint
 	msg   *assemble.Message
 	wire  string
-	model string
+	asked string // the model as we named it
+	model string // the model as the server names it
 	stop  string
 	usage model.Usage
 	ended bool
@@ -130,16 +131,21 @@ func (s *stream) start(ev *event) {
 	case "thinking":
 		s.msg.Think(i, b.Thinking)
 		s.msg.Sign(i, b.Signature)
-		s.msg.Attach(i, &model.Opaque{Wire: s.wire})
+		s.keep(i, kept{Model: s.asked})
 	case "redacted_thinking":
 		s.msg.Redact(i)
-		data, _ := jsontext.AppendQuote(nil, b.Data)
-		s.msg.Attach(i, &model.Opaque{Wire: s.wire, Data: data})
+		s.keep(i, kept{Model: s.asked, Redacted: b.Data})
 	case "tool_use":
 		s.msg.Call(i, b.ID, b.Name)
 		if string(b.Input) != "{}" {
 			s.msg.Input(i, assemble.Plain(string(b.Input)))
 		}
+	}
+}
+
+func (s *stream) keep(i int, k kept) {
+	if data, err := json.Marshal(k, endpoint.Tolerant()); err == nil {
+		s.msg.Attach(i, &model.Opaque{Wire: s.wire, Data: data})
 	}
 }
 

@@ -46,30 +46,40 @@ func ReadDetail(body io.Reader) Detail {
 // shapes {"error":{…}}, {"error":"…"}, [{"error":…}], {"detail":…},
 // {"message":"…"} and plain text.
 func ParseDetail(b []byte) Detail {
-	var outer struct {
-		Error   jsontext.Value `json:"error"`
-		Detail  jsontext.Value `json:"detail"`
-		Message jsontext.Value `json:"message"`
-		Type    jsontext.Value `json:"type"`
-		Code    jsontext.Value `json:"code"`
-		Param   jsontext.Value `json:"param"`
-	}
 	v := jsontext.Value(strings.TrimSpace(string(b)))
 	if list := []jsontext.Value(nil); v.Kind() == '[' && decode(v, &list) == nil && len(list) > 0 {
 		v = list[0]
 	}
+	var outer errorBody
 	if v.Kind() != '{' || decode(v, &outer) != nil {
 		return Detail{Message: plain(string(v))}
 	}
-	switch {
-	case outer.Error.Kind() == '{':
-		return ParseDetail(outer.Error)
-	case outer.Error.Kind() == '"':
+	switch outer.Error.Kind() {
+	case '"':
 		return Detail{Message: text(outer.Error)}
+	case '{':
+		var inner errorBody
+		if decode(outer.Error, &inner) == nil {
+			return inner.detail()
+		}
 	}
-	d := Detail{Type: text(outer.Type), Code: text(outer.Code), Message: text(outer.Message), Param: text(outer.Param)}
-	if d.Message == "" && outer.Detail != nil {
-		d.Message = text(outer.Detail)
+	return outer.detail()
+}
+
+// errorBody is what the shapes have in common. Its values may be of any type.
+type errorBody struct {
+	Error   jsontext.Value `json:"error"`
+	Detail  jsontext.Value `json:"detail"`
+	Message jsontext.Value `json:"message"`
+	Type    jsontext.Value `json:"type"`
+	Code    jsontext.Value `json:"code"`
+	Param   jsontext.Value `json:"param"`
+}
+
+func (e *errorBody) detail() Detail {
+	d := Detail{Type: text(e.Type), Code: text(e.Code), Message: text(e.Message), Param: text(e.Param)}
+	if d.Message == "" {
+		d.Message = text(e.Detail)
 	}
 	return d
 }

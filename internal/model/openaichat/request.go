@@ -9,6 +9,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
+	"github.com/grapnel-ai/grapnel/internal/model/price"
 )
 
 // wire marks data in a conversation that came from this API.
@@ -267,8 +268,35 @@ func audioPart(m *model.Media) part {
 	return p
 }
 
-// Info implements model.Provider. What a model of an unknown server can do is
-// not known; images are passed on and refused by the server if need be.
-func (p *Provider) Info(string) model.Info {
-	return model.Info{ContextWindow: p.ep.ContextWindow, Images: true, Price: p.ep.Price}
+// Info implements model.Provider. What the models of an unknown server can do
+// is not known; images are passed on and refused by the server if need be.
+func (p *Provider) Info(id string) model.Info {
+	if id == "" {
+		id = p.ep.Config.Model
+	}
+	info := model.Info{ContextWindow: p.ep.ContextWindow, Images: true, Price: p.ep.Price}
+	if info.Price == nil && p.sellsAtListPrice() {
+		info.Price = price.Lookup(id)
+	}
+	if takesEffort(id) {
+		info.Thinking = []model.Level{model.LevelLow, model.LevelMedium, model.LevelHigh}
+	}
+	return info
+}
+
+// sellsAtListPrice reports whether models cost here what their makers ask.
+func (p *Provider) sellsAtListPrice() bool {
+	return p.ep.Official() || strings.HasPrefix(p.ep.BaseURL, "https://openrouter.ai/")
+}
+
+// takesEffort reports whether models of that name are known to heed
+// reasoning_effort, whoever serves them.
+func takesEffort(id string) bool {
+	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
+	for _, prefix := range []string{"gpt-5", "gpt-oss", "o1", "o3", "o4", "gemini-2.5", "gemini-3", "grok-3-mini"} {
+		if strings.HasPrefix(id, prefix) && !strings.HasPrefix(id, "gpt-5-chat") {
+			return true
+		}
+	}
+	return false
 }

@@ -50,13 +50,13 @@ type Config struct {
 	Client *http.Client
 }
 
-// New returns the provider that cfg describes, with retries.
+// New returns the provider that cfg describes, with repairs and retries.
 func New(cfg Config) (model.Provider, error) {
 	p, err := build(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return model.WithRetry(p, cfg.Retry), nil
+	return model.WithRetry(model.WithRepair(p), cfg.Retry), nil
 }
 
 func build(cfg Config) (model.Provider, error) {
