@@ -115,11 +115,13 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 		c.fail(req, err)
 		return
 	}
-	if v, ok := c.view(p.session()); ok && v.relay != nil {
-		go v.relay.forward(ctx, req)
-		return
-	}
-	c.lanes.do(p.session(), func() { f(ctx, req, p) })
+	c.lanes.do(p.session(), func() {
+		if v, ok := c.view(p.session()); ok && v.relay != nil {
+			v.relay.forward(ctx, req)
+			return
+		}
+		f(ctx, req, p)
+	})
 }
 
 // HandleNotification implements acp.Handler. Unknown ones are ignored.
@@ -131,16 +133,19 @@ func (c *conn) HandleNotification(_ context.Context, n *acp.Notification) {
 	if err != nil || p.session() == "" {
 		return
 	}
-	if v, ok := c.view(p.session()); ok && v.relay != nil {
+	c.lanes.do(p.session(), func() { c.notified(n, p.session()) })
+}
+
+func (c *conn) notified(n *acp.Notification, id string) {
+	if v, ok := c.view(id); ok && v.relay != nil {
 		v.relay.notify(n)
 		return
 	}
 	switch n.Method {
 	case "session/cancel":
-		c.lanes.do(p.session(), func() { c.cancel(p.session()) })
+		c.cancel(id)
 	case "session/update", "session/event":
-		body := n.Params
-		c.lanes.do(p.session(), func() { _ = c.record(p.session(), body) }) // nobody waits for an answer
+		_ = c.record(id, n.Params) // nobody waits for an answer
 	}
 }
 

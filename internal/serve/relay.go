@@ -57,21 +57,36 @@ func (c *conn) relayInitialize() any {
 	}{protocolVersion, declared}
 }
 
-// forward passes a request on and its answer back.
+// forward passes a request on, in its order, and its answer back when that
+// comes.
 func (r *relay) forward(ctx context.Context, req *acp.Request) {
-	result, err := r.peer.Call(ctx, req.Method, req.Params)
-	if errors.Is(err, acp.ErrClosed) {
-		err = newError(acp.CodeInternalError, "the process that ran session "+r.id+" is gone: load the session again",
-			errorData{r.id, "interrupted"})
-	}
+	call, err := r.peer.Go(ctx, acp.ID{}, req.Method, req.Params)
 	if err != nil {
-		r.conn.fail(req, err)
+		r.conn.fail(req, r.lost(err))
+		return
+	}
+	go r.await(ctx, call, req)
+}
+
+func (r *relay) await(ctx context.Context, call *acp.Pending, req *acp.Request) {
+	result, err := call.Wait(ctx)
+	if err != nil {
+		r.conn.fail(req, r.lost(err))
 		return
 	}
 	r.conn.reply(req, result)
 	if req.Method == "session/close" || req.Method == "session/delete" || req.Method == "session/stop" {
 		r.stop()
 	}
+}
+
+// lost explains a failure that is the owner's end.
+func (r *relay) lost(err error) error {
+	if errors.Is(err, acp.ErrClosed) {
+		return newError(acp.CodeInternalError, "the process that ran session "+r.id+" is gone: load the session again",
+			errorData{r.id, "interrupted"})
+	}
+	return err
 }
 
 func (r *relay) notify(n *acp.Notification) {

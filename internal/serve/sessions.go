@@ -147,8 +147,9 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 		return
 	}
 	v := c.open(att)
-	r := newSetupResult(att.Setup())
+	var r setupResult
 	if !c.dialect.Load() {
+		r = newSetupResult(att.Setup())
 		r.Meta = &resultMeta{dialectMeta{WorkspaceDir: att.Info().Cwd}}
 	}
 	c.start(v, replayTo(at, att), func() { c.reply(req, r) })

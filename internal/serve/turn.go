@@ -36,7 +36,9 @@ func (c *conn) prompt(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	v.prompt(ctx, req, session.PromptRequest{Content: blocks, Key: p.idempotencyKey()})
+	v.prompt(ctx, req, session.PromptRequest{
+		Content: blocks, Key: p.idempotencyKey(), Exclusive: c.dialect.Load(),
+	})
 }
 
 func (c *conn) readPrompt(v *view, prompt raw) ([]raw, error) {

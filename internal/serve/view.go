@@ -26,7 +26,7 @@ type view struct {
 	// mu is held while a prompt is handed to the hub, so that the pump cannot
 	// meet the turn's end before its request is known.
 	mu      sync.Mutex
-	pending map[string]*pendingPrompt     // by turn
+	pending map[string][]*pendingPrompt   // by turn; several where a prompt steered
 	offers  map[string]context.CancelFunc // open requests to the client, by event id
 }
 
@@ -40,7 +40,7 @@ type pendingPrompt struct {
 func (c *conn) open(att session.Attachment) *view {
 	v := &view{
 		id: att.Info().ID, conn: c, att: att, done: make(chan struct{}),
-		pending: make(map[string]*pendingPrompt), offers: make(map[string]context.CancelFunc),
+		pending: make(map[string][]*pendingPrompt), offers: make(map[string]context.CancelFunc),
 	}
 	c.mu.Lock()
 	old := c.sessions[v.id]
@@ -132,7 +132,7 @@ func (v *view) prompt(ctx context.Context, req *acp.Request, p session.PromptReq
 		v.answer(pending, *prompted.Ended)
 		return
 	}
-	v.pending[prompted.Turn] = pending
+	v.pending[prompted.Turn] = append(v.pending[prompted.Turn], pending)
 	context.AfterFunc(ctx, func() { v.cancelTurn(prompted.Turn) })
 }
 
@@ -228,8 +228,13 @@ func (v *view) deliver(ctx context.Context, e *session.Event) error {
 func (v *view) collect(e *session.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p, ok := v.pending[e.Turn]; ok && e.Turn != "" {
-		p.text.WriteString(chunkText(e.Body))
+	waiting := v.pending[e.Turn]
+	if len(waiting) == 0 {
+		return
+	}
+	text := chunkText(e.Body)
+	for _, p := range waiting {
+		p.text.WriteString(text)
 	}
 }
 
@@ -253,10 +258,10 @@ func (v *view) turnEnded(e *session.Event) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p, ok := v.pending[end.Turn]; ok {
-		delete(v.pending, end.Turn)
+	for _, p := range v.pending[end.Turn] {
 		v.answer(p, end)
 	}
+	delete(v.pending, end.Turn)
 	return nil
 }
 

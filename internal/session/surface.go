@@ -51,6 +51,9 @@ type AttachRequest struct {
 type PromptRequest struct {
 	Content []jsontext.Value // ACP ContentBlock, checked by the surface
 	Key     string           // idempotency key; empty for none
+	// Exclusive refuses the prompt with ErrBusy while a turn runs, whatever
+	// the configuration does with it.
+	Exclusive bool
 }
 
 // Prompted says what became of a prompt. The answer itself is the turn's

@@ -53,11 +53,11 @@ func (a *Actor) Prompt(ctx context.Context, c *attach.Cursor, req session.Prompt
 		}
 	}
 	return call(ctx, a, func(reply func(session.Prompted, error)) {
-		a.prompt(newTurn(c.ID(), c.Request().Hands, req), reply)
+		a.prompt(newTurn(c.ID(), c.Request().Hands, req), req.Exclusive, reply)
 	})
 }
 
-func (a *Actor) prompt(t *turn, reply func(session.Prompted, error)) {
+func (a *Actor) prompt(t *turn, exclusive bool, reply func(session.Prompted, error)) {
 	if known, ok := a.known(t.key); ok {
 		a.then(func(err error) { reply(known, err) })
 		return
@@ -65,7 +65,7 @@ func (a *Actor) prompt(t *turn, reply func(session.Prompted, error)) {
 	switch {
 	case a.closing != nil:
 		reply(session.Prompted{}, a.closing.refuse())
-	case a.busy() && a.limits.Concurrent == Reject:
+	case a.busy() && (exclusive || a.limits.Concurrent == Reject):
 		reply(session.Prompted{}, session.ErrBusy)
 	case a.busy() && a.limits.Concurrent == Steer:
 		a.steer(t, func(how session.Steered, turn string, err error) {
