@@ -15,6 +15,9 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session/ingest"
 )
 
+// maxKey bounds an idempotency key, in bytes.
+const maxKey = 1024
+
 // codeInternal is JSON-RPC's internal error.
 const codeInternal = -32603
 
@@ -51,6 +54,9 @@ func (a *Actor) Prompt(ctx context.Context, c *attach.Cursor, req session.Prompt
 		if !block.IsValid() || block.Kind() != jsontext.KindBeginObject {
 			return session.Prompted{}, session.Invalidf("prompt holds a content block that is no JSON object")
 		}
+	}
+	if len(req.Key) > maxKey {
+		return session.Prompted{}, session.Invalidf("idempotency key of %d bytes is longer than %d", len(req.Key), maxKey)
 	}
 	return call(ctx, a, func(reply func(session.Prompted, error)) {
 		a.prompt(newTurn(c.ID(), c.Request().Hands, req), req.Exclusive, reply)

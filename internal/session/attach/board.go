@@ -11,13 +11,6 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
-// tailBytes is how much of a session's newest events is kept for readers that
-// have caught up; one tail is shared by all of them.
-const tailBytes = 1 << 20
-
-// eventOverhead is what an event costs beside its body, roughly.
-const eventOverhead = 256
-
 // Board is what the attachments of one session share: the tail, the open
 // requests, what is known of the session. It outlives the session's actor, so
 // that a client stays attached while the session is parked. Safe for concurrent
@@ -30,8 +23,7 @@ type Board struct {
 	info    session.Info
 	setup   session.Setup
 	last    session.Seq // last committed
-	tail    []session.Event
-	size    int // of tail, in bytes
+	tail    tail
 	open    []session.Request
 	cursors []*Cursor
 	closed  error // what Next returns at the end; nil while the session goes on
@@ -49,11 +41,7 @@ func (b *Board) Publish(events []session.Event, opened []session.Request, settle
 	defer b.mu.Unlock()
 	b.open = append(b.open, opened...)
 	b.settle(settled)
-	for _, e := range events {
-		b.size += len(e.Body) + eventOverhead
-	}
-	b.tail = append(b.tail, events...)
-	b.trim()
+	b.tail.add(events)
 	if n := len(events); n > 0 {
 		b.last = events[n-1].Seq
 	}
@@ -72,15 +60,6 @@ func (b *Board) settle(ids []string) {
 		}
 	}
 	b.open = open
-}
-
-func (b *Board) trim() {
-	drop := 0
-	for b.size > tailBytes && drop < len(b.tail) {
-		b.size -= len(b.tail[drop].Body) + eventOverhead
-		drop++
-	}
-	b.tail = b.tail[drop:]
 }
 
 // Tell shows events that could not be committed to everyone attached now. A
@@ -107,7 +86,7 @@ func (b *Board) Resume(info session.Info, last session.Seq) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.info, b.last = info, last
-	b.tail, b.size, b.open = nil, 0, nil
+	b.tail, b.open = tail{}, nil
 	b.wake()
 }
 
@@ -115,7 +94,7 @@ func (b *Board) Resume(info session.Info, last session.Seq) {
 func (b *Board) Park() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tail, b.size = nil, 0
+	b.tail = tail{}
 }
 
 // Close ends every cursor with err once it has read what was committed.

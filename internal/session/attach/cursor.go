@@ -138,7 +138,7 @@ func (c *Cursor) look() (next step, events []session.Event, until session.Seq) {
 		}
 	}
 	if c.at < until {
-		if events, ok := b.after(c.at, until); ok {
+		if events, ok := b.tail.after(c.at, until); ok {
 			return stepTail, events, until
 		}
 		return stepPage, nil, until
@@ -147,23 +147,6 @@ func (c *Cursor) look() (next step, events []session.Event, until session.Seq) {
 		return stepEnd, nil, until
 	}
 	return stepWait, nil, until
-}
-
-// after returns a page of the tail, shared with it. ok is false when the tail
-// does not reach back that far.
-func (b *Board) after(at, until session.Seq) ([]session.Event, bool) {
-	if len(b.tail) == 0 || b.tail[0].Seq > at+1 {
-		return nil, false
-	}
-	from := int(at + 1 - b.tail[0].Seq)
-	to := min(int(until+1-b.tail[0].Seq), from+pageEvents)
-	size := 0
-	for i := from; i < to; i++ {
-		if size += len(b.tail[i].Body); size > pageBytes {
-			to = i + 1
-		}
-	}
-	return b.tail[from:to:to], true
 }
 
 // page reads the ledger from where the cursor stands, holding nothing while it

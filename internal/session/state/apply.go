@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,9 +71,26 @@ func (s *State) endTurn(e session.Event) {
 	s.dequeue(b.Turn)
 	s.LastEnd = e.Seq
 	if i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.Turn == b.Turn }); i >= 0 {
+		if len(e.Body) > maxText {
+			b = brief(b)
+		}
 		s.Keys[i].End = &b
 	}
 	s.trimKeys()
+}
+
+// brief is the end of a turn without what may be long.
+func brief(end session.TurnEnd) session.TurnEnd {
+	end.Usage = nil
+	if end.Error != nil {
+		f := *end.Error
+		f.Data = nil
+		if len(f.Message) > maxText {
+			f.Message = strings.ToValidUTF8(f.Message[:maxText], "")
+		}
+		end.Error = &f
+	}
+	return end
 }
 
 func (s *State) enqueue(e session.Event) {
@@ -92,7 +110,7 @@ func (s *State) dequeue(turn string) {
 }
 
 func (s *State) keepKey(key, turn string) {
-	if key == "" {
+	if key == "" || len(key) > maxText {
 		return
 	}
 	if _, ok := s.Key(key); !ok {
