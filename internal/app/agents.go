@@ -76,9 +76,10 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 	n := &native.Agent{
 		Alias: alias, Workspace: realPath(c.WorkspacePath(alias)),
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
-		Tools:        tool.NewSet(tool.Default()...),
-		Policy:       policySettings(autonomy),
-		AllowedRoots: expandAll(autonomy.AllowedRoots),
+		MaxActionsPerHour: autonomy.MaxActionsPerHour,
+		Tools:             tool.NewSet(tool.Default()...),
+		Policy:            policySettings(autonomy),
+		AllowedRoots:      expandAll(autonomy.AllowedRoots),
 		FSRoots: fsroot.Options{
 			Forbidden: expandAll(autonomy.ForbiddenPaths),
 			Own:       ownPaths(c),

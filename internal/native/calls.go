@@ -78,7 +78,7 @@ type running struct {
 	wish   *model.ToolCall
 	shown  string // toolCallId, ours and unique
 	call   *tool.Call
-	refuse string // why it is not run; "" when it may
+	refuse *refusal // why it is not run; nil when it may be
 	result model.ToolResult
 }
 
@@ -95,11 +95,11 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 	if err == nil {
 		err = r.announce(ctx)
 	} else {
-		r.refuse = err.Error()
+		r.refuse = &refusal{shown: err.Error()}
 		err = r.announceBroken(ctx)
 	}
-	if err == nil && r.refuse == "" {
-		r.refuse, err = r.leave(ctx)
+	if err == nil && r.refuse == nil {
+		r.refuse, err = r.leave(ctx, tl.Spec().Acts)
 	}
 	if err != nil {
 		r.refuse = notRun(ctx, err)
@@ -107,12 +107,24 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 	return r
 }
 
-// notRun says to the model why a call was stopped on its way.
-func notRun(ctx context.Context, err error) string {
-	if ctx.Err() != nil {
-		return "not run: the user cancelled the turn"
+// refusal is why a call is not run: as people read it, and what the model is
+// told besides.
+type refusal struct{ shown, advice string }
+
+func (r *refusal) result() tool.Result {
+	text := r.shown
+	if r.advice != "" {
+		text += ". " + r.advice
 	}
-	return "not run: " + err.Error()
+	return tool.Result{Text: text, Content: []tool.Content{{Text: r.shown}}, IsError: true}
+}
+
+// notRun says why a call was stopped on its way.
+func notRun(ctx context.Context, err error) *refusal {
+	if ctx.Err() != nil {
+		return &refusal{shown: "not run: the user cancelled the turn"}
+	}
+	return &refusal{shown: "not run: " + err.Error()}
 }
 
 // env is what this call may use; questions it asks appear under its own id.
@@ -146,8 +158,10 @@ func (r *running) announceBroken(ctx context.Context) error {
 
 // finish runs the call if it may and shows how it ended, whatever happened.
 func (r *running) finish(ctx context.Context) {
-	res := tool.Result{Text: r.refuse, IsError: true}
-	if r.refuse == "" {
+	var res tool.Result
+	if r.refuse != nil {
+		res = r.refuse.result()
+	} else {
 		res = r.run(ctx)
 	}
 	if r.call != nil && r.call.Close != nil {
@@ -172,7 +186,7 @@ func (r *running) run(ctx context.Context) tool.Result {
 		Kind: session.KindToolUpdate, ID: r.shown, Status: statusInProgress,
 	})
 	if err != nil {
-		return tool.Result{Text: notRun(ctx, err), IsError: true}
+		return notRun(ctx, err).result()
 	}
 	res := r.call.Run(ctx, tool.SinkFunc(func(content []tool.Content) {
 		// Progress that cannot be shown any more is no reason to stop the tool.

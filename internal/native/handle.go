@@ -26,6 +26,7 @@ type handle struct {
 	roots    *fsroot.Set
 	reads    *tool.Reads
 	policy   *policy.Policy
+	budget   budget
 	past     *history
 	unserved []string // the client's MCP servers, until they are told of
 

@@ -30,6 +30,8 @@ type Agent struct {
 
 	SystemPrompt  string // replaces the opening of ours
 	MaxIterations int    // model steps in one turn
+	// MaxActionsPerHour bounds the acting calls of one session; 0 does not.
+	MaxActionsPerHour int
 
 	Tools        *tool.Set
 	Limits       tool.Limits

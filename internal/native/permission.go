@@ -41,54 +41,63 @@ func (r *running) decide(s policy.Subject) policy.Decision {
 // forbids returns why policy refuses a subject outright, or nil.
 func (r *running) forbids(s policy.Subject) error {
 	if d := r.decide(s); d.Verdict == policy.Deny {
-		return refusal(d)
+		return fmt.Errorf("%s. %s", byPolicy(d).shown, byPolicy(d).advice)
 	}
 	return nil
 }
 
-func refusal(d policy.Decision) error {
-	return fmt.Errorf("not allowed by policy (%s): %s. Do not try to get around this; tell the user if it is needed", d.Rule, d.Reason)
+func byPolicy(d policy.Decision) *refusal {
+	return &refusal{
+		shown:  fmt.Sprintf("not allowed by policy (%s): %s", d.Rule, d.Reason),
+		advice: "Do not try to get around this; tell the user if it is needed.",
+	}
 }
 
-// leave finds out whether a call may run: by policy alone, or by asking. It
-// returns why not, or "".
-func (r *running) leave(ctx context.Context) (string, error) {
+// leave finds out whether a call may run: by policy alone, or by asking.
+func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
 	if r.call.Question != nil {
-		return "", nil // a question asks for itself
+		return nil, nil // a question asks for itself
 	}
 	d := r.decide(r.call.Subject)
-	switch d.Verdict {
-	case policy.Allow:
-		return "", nil
-	case policy.Deny:
-		return refusal(d).Error(), nil
+	if d.Verdict == policy.Deny {
+		return byPolicy(d), nil
+	}
+	if acts && !r.budget.take(r.now(), r.agent.MaxActionsPerHour) {
+		return &refusal{
+			shown:  fmt.Sprintf("not run: this session has used its %d actions of this hour (autonomy.max_actions_per_hour)", r.agent.MaxActionsPerHour),
+			advice: "Say so to the user and go on without acting.",
+		}, nil
+	}
+	if d.Verdict == policy.Allow {
+		return nil, nil
 	}
 	return r.ask(ctx, d)
 }
 
-func (r *running) ask(ctx context.Context, d policy.Decision) (string, error) {
+func (r *running) ask(ctx context.Context, d policy.Decision) (*refusal, error) {
 	body, err := json.Marshal(permissionParams{r.id, r.permissionCall(), options(d)})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	v, err := r.sink.Ask(ctx, session.KindPermission, jsontext.Value(body))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	switch {
 	case v.Outcome == session.Declined:
-		return "the user said no to this call. Do not try it another way; ask what to do instead if it matters.", nil
+		return &refusal{
+			shown:  "the user said no to this call",
+			advice: "Do not try it another way; ask what to do instead if it matters.",
+		}, nil
 	case v.Outcome != session.Selected:
-		return undecided(v), nil
+		return &refusal{
+			shown:  fmt.Sprintf("not run: permission was needed and nobody gave it (%s)", v.Reason),
+			advice: "This was not a person's decision.",
+		}, nil
 	case v.Option == optionAllowAlways:
-		return "", r.remember(ctx, d.Grant)
+		return nil, r.remember(ctx, d.Grant)
 	}
-	return "", nil
-}
-
-// undecided is what the model is told when no person decided.
-func undecided(v session.Verdict) string {
-	return fmt.Sprintf("not run: permission was needed and nobody gave it (%s). This was not a person's decision.", v.Reason)
+	return nil, nil
 }
 
 // permissionCall is the announced call as the request shows it: what will run,

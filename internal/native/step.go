@@ -29,18 +29,14 @@ func (t *turn) step(ctx context.Context, o stepOptions) (*model.Response, error)
 		resp, err = &model.Response{Message: model.Message{Role: model.RoleAssistant}, Stop: model.StopEndTurn}, nil
 	}
 	if err != nil {
-		return nil, errors.Join(err, t.keepPartial(ctx, err))
+		return nil, errors.Join(err, t.keepPartial(ctx, resp))
 	}
 	return resp, t.keepResponse(ctx, resp)
 }
 
 func (t *turn) stream(ctx context.Context, o stepOptions) (*model.Response, error) {
 	s := &streaming{turn: t, message: session.NewID("m"), thought: session.NewID("m")}
-	resp, err := t.provider.Stream(ctx, t.request(o), func(e model.Event) error { return s.event(ctx, e) })
-	if resp != nil && err == nil {
-		return resp, nil
-	}
-	return nil, err
+	return t.provider.Stream(ctx, t.request(o), func(e model.Event) error { return s.event(ctx, e) })
 }
 
 // request is what the model gets: the whole projection, the tools, and the
@@ -114,17 +110,16 @@ func (t *turn) keepResponse(ctx context.Context, resp *model.Response) error {
 	return t.showUsage(ctx)
 }
 
-// keepPartial keeps the words that arrived before a step failed, so that the
-// model knows later what the user has seen. Half tool calls are left out.
-func (t *turn) keepPartial(ctx context.Context, cause error) error {
-	var failed *model.Error
-	if !errors.As(cause, &failed) || failed.Partial == nil {
+// keepPartial keeps the words that arrived before a step ended early, so that
+// the model knows later what the user has seen. Half tool calls are left out.
+func (t *turn) keepPartial(ctx context.Context, partial *model.Response) error {
+	if partial == nil {
 		return nil
 	}
 	m := model.Message{Role: model.RoleAssistant}
-	for _, p := range failed.Partial.Message.Parts {
+	for _, p := range partial.Message.Parts {
 		if p.IsText() && p.Text != "" {
-			m.Parts = append(m.Parts, p)
+			m.Parts = append(m.Parts, model.Text(p.Text))
 		}
 	}
 	if len(m.Parts) == 0 {

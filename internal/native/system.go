@@ -25,6 +25,14 @@ const toolRules = `Some tool calls need the user's permission; the user decides,
 
 // systemPrompt returns the system prompt in parts, what changes least first.
 func (t *turn) systemPrompt() []string {
+	if t.stable == "" {
+		t.stable = t.stablePrompt()
+	}
+	return []string{t.stable, t.situation()}
+}
+
+// stablePrompt is the part that stays for a turn, and as a rule for a session.
+func (t *turn) stablePrompt() string {
 	stable := []string{openingWords}
 	if t.agent.SystemPrompt != "" {
 		stable[0] = t.agent.SystemPrompt
@@ -34,7 +42,7 @@ func (t *turn) systemPrompt() []string {
 	if t.info.Cwd != t.agent.Workspace {
 		stable = append(stable, t.instructions(t.info.Cwd, projectFiles[:], 1)...)
 	}
-	return []string{strings.Join(stable, "\n\n"), t.situation()}
+	return strings.Join(stable, "\n\n")
 }
 
 // situation is the part that can change within a session.

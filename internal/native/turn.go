@@ -14,7 +14,8 @@ type turn struct {
 	session.Turn
 	provider model.Provider
 	choice   choice
-	said     bool // the model or we have shown the user any text
+	stable   string // of the system prompt, once it was needed
+	said     bool   // the model or we have shown the user any text
 }
 
 // Prompt implements session.Handle: model steps and tool calls until the model
