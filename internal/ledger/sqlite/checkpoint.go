@@ -36,29 +36,34 @@ const (
 type checkpointer struct {
 	l       *Ledger
 	limit   int64        // of the log: walBytes
-	pending atomic.Int64 // bytes written since the log was last moved
+	pending atomic.Int64 // bytes in the log since its beginning; set by the writer's leader
+	overdue int64        // pending from which the next commit waits for the log; the leader's
+	moving  sync.Mutex   // held during the concurrent part
 	kick    chan struct{}
 	stop    chan struct{}
 	stopped sync.WaitGroup
 }
 
-func startCheckpointer(l *Ledger) *checkpointer {
+func newCheckpointer(l *Ledger) *checkpointer {
 	c := &checkpointer{l: l, limit: l.walLimit, kick: make(chan struct{}, 1), stop: make(chan struct{})}
-	c.stopped.Go(c.run)
+	c.overdue = 2 * c.limit
 	return c
 }
+
+// start begins the work, once the ledger is open and its locks are free.
+func (c *checkpointer) start() { c.stopped.Go(c.run) }
 
 func (c *checkpointer) close() {
 	close(c.stop)
 	c.stopped.Wait()
 }
 
-// wrote counts a commit. It wakes the checkpointer for the first and when the
-// log is full.
+// wrote counts a commit, for the writer's leader. It wakes the checkpointer for
+// the first and whenever the log has grown by its limit.
 func (c *checkpointer) wrote(bytes int) {
 	n := int64(bytes + commitBytes)
 	sum := c.pending.Add(n)
-	if sum == n || sum >= c.limit && sum-n < c.limit {
+	if sum == n || sum/c.limit != (sum-n)/c.limit {
 		select {
 		case c.kick <- struct{}{}:
 		default:
@@ -66,6 +71,8 @@ func (c *checkpointer) wrote(bytes int) {
 	}
 }
 
+// run moves the log when it is full and empties it when nothing was written for
+// a while, first after opening; then it sleeps until the next commit.
 func (c *checkpointer) run() {
 	timer := time.NewTimer(idleDelay)
 	defer timer.Stop()
@@ -77,16 +84,17 @@ func (c *checkpointer) run() {
 			return
 		case <-c.kick:
 			delay = idleDelay
+			if c.pending.Load() >= c.limit {
+				c.move()
+			}
 		case <-timer.C:
-		}
-		switch n := c.pending.Load(); {
-		case n >= c.limit:
-			c.move()
-		case n == 0:
-			continue // nothing to do until kicked
-		case n == seen && c.empty(n):
-			_ = c.l.emptyTrash(context.Background()) // tried again when next idle
-		case n == seen:
+			if c.pending.Load() != seen {
+				break
+			}
+			if c.checkpoint("TRUNCATE") {
+				_ = c.l.emptyTrash(context.Background()) // tried again when next idle
+				continue
+			}
 			delay = min(2*delay, maxIdleDelay)
 		}
 		seen = c.pending.Load()
@@ -98,38 +106,35 @@ func (c *checkpointer) run() {
 // for what they added meanwhile, so that the log starts again from its
 // beginning. A failure leaves the log to the next attempt.
 func (c *checkpointer) move() {
+	c.moving.Lock()
 	if conn, err := c.l.writes.Conn(context.Background()); err == nil {
 		_, _ = checkpoint(conn, "PASSIVE")
 		_ = conn.Close()
 	}
-	_ = c.l.writer.do(context.Background(), &request{alone: c.l.writer.restart})
+	c.moving.Unlock()
+	c.checkpoint("RESTART")
 }
 
-// empty truncates the log; false while a reader is in the way.
-func (c *checkpointer) empty(n int64) bool {
-	var done bool
+// checkpoint stops commits for a checkpoint of the whole log; false while a
+// reader is in the way.
+func (c *checkpointer) checkpoint(mode string) (done bool) {
 	_ = c.l.writer.do(context.Background(), &request{alone: func() (err error) {
-		done, err = c.l.writer.checkpoint("TRUNCATE")
+		done, err = c.l.writer.checkpoint(mode)
 		return err
 	}})
-	if done {
-		c.pending.Add(-n)
-	}
 	return done
 }
 
-// overdue reports whether so much was written while the log is being moved that
-// the next commit has to wait for it.
-func (c *checkpointer) overdue() bool { return c.pending.Load() >= 2*c.limit }
-
-// restart starts the log again from its beginning, for the writer's leader.
-func (w *writer) restart() error {
-	n := w.l.checkpointer.pending.Load()
-	_, err := w.checkpoint("RESTART")
-	// Counted as done also when a reader was in the way: the next attempt comes
-	// after as much again.
-	w.l.checkpointer.pending.Add(-n)
-	return err
+// catchUp makes a commit wait for the log when the checkpointer does not keep
+// up with what is written.
+func (w *writer) catchUp() {
+	c := w.l.checkpointer
+	if c.pending.Load() < c.overdue {
+		return
+	}
+	c.moving.Lock()
+	defer c.moving.Unlock()
+	_, _ = w.checkpoint("RESTART") // commits do not depend on it
 }
 
 // checkpoint runs on the writer's connection, for its leader.
@@ -138,6 +143,14 @@ func (w *writer) checkpoint(mode string) (bool, error) {
 		return false, err
 	}
 	done, err := checkpoint(w.conn, mode)
+	c := w.l.checkpointer
+	if done {
+		c.pending.Store(0)
+		c.overdue = 2 * c.limit
+	} else {
+		// A reader is in the way: commits do not wait for it each time.
+		c.overdue = c.pending.Load() + c.limit
+	}
 	return done, errors.Join(err, w.waitFor(busyTimeout))
 }
 

@@ -49,6 +49,7 @@ func (l *Ledger) opened(ctx context.Context) (*Ledger, error) {
 	if err := l.open(ctx); err != nil {
 		return nil, l.openError(err)
 	}
+	l.checkpointer.start()
 	return l, nil
 }
 
@@ -105,7 +106,7 @@ func (l *Ledger) connect(ctx context.Context, lock *os.File) (err error) {
 	}
 	l.reader = newStatements(l.reads)
 	l.writer = newWriter(l, lock, conn)
-	l.checkpointer = startCheckpointer(l)
+	l.checkpointer = newCheckpointer(l)
 	return nil
 }
 

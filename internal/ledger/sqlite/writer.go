@@ -176,9 +176,7 @@ func (w *writer) run(group []*request) {
 		group[0].err = group[0].alone()
 		return
 	}
-	if w.l.checkpointer.overdue() {
-		_ = w.restart() // tried again; commits do not depend on it
-	}
+	w.catchUp()
 	err := w.transact(group)
 	if err == nil || len(group) == 1 {
 		return
