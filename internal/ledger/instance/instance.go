@@ -73,6 +73,11 @@ func Open(dir string) (*Instance, error) {
 	return register(dir, session.NewID("i"))
 }
 
+// Observe returns a view of the instances in dir without making this process
+// one: it has no id and no socket, owns nothing, and changes nothing on disk.
+// For commands that come and go while instances run.
+func Observe(dir string) *Instance { return &Instance{dir: dir} }
+
 // register makes and locks the files of a new instance. The door is locked.
 func register(dir, id string) (*Instance, error) {
 	socket, err := socketPath(dir, id)
@@ -113,7 +118,8 @@ func socketPath(dir, id string) (string, error) {
 	return path, nil
 }
 
-// ID names the instance: "i_" and 26 characters, safe in file names.
+// ID names the instance: "i_" and 26 characters, safe in file names; empty for
+// an observer.
 func (in *Instance) ID() string { return in.id }
 
 // Socket is the path this instance may listen on. Nothing is there until it
@@ -185,9 +191,10 @@ func (in *Instance) Close() error {
 func lockPath(dir, id string) string { return filepath.Join(dir, id+lockSuffix) }
 
 // held reports whether someone holds the lock file at path. The probe is a
-// shared lock, so that probes do not mistake each other for a holder.
+// shared lock, so that probes do not mistake each other for a holder, and needs
+// no more than reading.
 func held(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}

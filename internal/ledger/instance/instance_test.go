@@ -242,3 +242,25 @@ func TestUnusableDirectory(t *testing.T) {
 		t.Error("a directory below a file was opened")
 	}
 }
+
+// TestObserve looks at instances without becoming one.
+func TestObserve(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	o := instance.Observe(dir)
+	if got := o.Peers(); len(got) != 0 {
+		t.Errorf("in a directory that is not there: %v", got)
+	}
+	in := open(t, dir)
+	if !o.Alive(in.ID()) || o.Alive("") {
+		t.Errorf("%s is alive: %v, nobody is: %v", in.ID(), o.Alive(in.ID()), o.Alive(""))
+	}
+	if got := o.Peers(); len(got) != 1 || got[0].ID != in.ID() {
+		t.Errorf("Peers are %+v", got)
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := in.Peers(); len(got) != 0 {
+		t.Errorf("the observer is a peer: %+v", got)
+	}
+}

@@ -71,14 +71,18 @@ func (l *Ledger) setAside(cause error) error {
 	if !isDamage(cause) {
 		return cause
 	}
-	if err := l.alone("moved aside, for it is damaged"); err != nil {
-		return errors.Join(err, cause)
+	err := l.alone("moved aside, for it is damaged")
+	if inUse, ok := errors.AsType[*InUseError](err); ok {
+		inUse.Err = cause
+	}
+	if err != nil {
+		return err
 	}
 	moved := l.path + ".damaged-" + stamp()
 	for _, suffix := range []string{"", walSuffix, shmSuffix} {
-		err := os.Rename(l.path+suffix, moved+suffix)
+		err = os.Rename(l.path+suffix, moved+suffix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return &DamagedError{Path: l.path, Err: errors.Join(cause, err)}
+			return &DamagedError{Path: l.path, Err: fmt.Errorf("%w, and it cannot be moved aside (%w)", cause, err)}
 		}
 	}
 	_ = os.Remove(l.path + suspectSuffix)
@@ -102,6 +106,13 @@ func markSuspect(path string) {
 // check reads the whole database once, and takes the note away when it is
 // sound.
 func (l *Ledger) check(ctx context.Context, conn *sql.Conn) error {
+	if err := quickCheck(ctx, conn); err != nil {
+		return err
+	}
+	return os.Remove(l.path + suspectSuffix)
+}
+
+func quickCheck(ctx context.Context, conn *sql.Conn) error {
 	var result string
 	if err := conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
 		return err
@@ -109,5 +120,5 @@ func (l *Ledger) check(ctx context.Context, conn *sql.Conn) error {
 	if result != "ok" {
 		return fmt.Errorf("%w: %s", errCheck, result)
 	}
-	return os.Remove(l.path + suspectSuffix)
+	return nil
 }

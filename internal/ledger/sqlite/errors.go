@@ -25,6 +25,20 @@ var ErrClosed = errors.New("the session store is closed")
 // this one had it open.
 var ErrUpgraded = errors.New("the session store was upgraded by another grapnel: restart this one")
 
+// errReadOnlyOpen is what a ledger opened for reading only says to writes.
+var errReadOnlyOpen = fmt.Errorf("%w: it was opened for reading only", session.ErrReadOnly)
+
+// OutdatedError reports a store of an older version, which is upgraded by
+// opening it for writing.
+type OutdatedError struct {
+	Path    string
+	Version int
+}
+
+func (e *OutdatedError) Error() string {
+	return fmt.Sprintf("session store %s has the older version %d and cannot be read before it is upgraded: start grapnel where it can be written", e.Path, e.Version)
+}
+
 // UnreadableError reports that the store's files may not be opened by this
 // user.
 type UnreadableError struct {
@@ -85,7 +99,10 @@ type InUseError struct {
 	Path   string
 	Reason string // "upgraded from version 1", "moved aside: it is damaged"
 	Peers  []instance.Peer
+	Err    error // the damage, if that is the reason
 }
+
+func (e *InUseError) Unwrap() error { return e.Err }
 
 func (e *InUseError) Error() string {
 	who := make([]string, 0, len(e.Peers))

@@ -26,7 +26,8 @@ type Ledger struct {
 	writes *sql.DB
 	reads  *sql.DB
 
-	writer       *writer
+	readOnly     bool
+	writer       *writer // nil when opened for reading only
 	reader       *statements
 	checkpointer *checkpointer
 
@@ -41,6 +42,10 @@ func (l *Ledger) Path() string { return l.path }
 // closes the store. Later calls of any method fail with ErrClosed.
 func (l *Ledger) Close() error {
 	l.closing.Do(func() {
+		if l.readOnly {
+			l.closed = errors.Join(l.reader.close(), l.reads.Close())
+			return
+		}
 		l.checkpointer.close()
 		l.closed = errors.Join(l.reader.close(), l.reads.Close(), l.writer.close((*tx).releaseAll), l.writes.Close(),
 			l.users.Close(), l.writer.lock.Close())
@@ -51,7 +56,9 @@ func (l *Ledger) Close() error {
 // damaged is the error for damage found while the store is open; the next Open
 // looks closer because of it.
 func (l *Ledger) damaged(err error) error {
-	markSuspect(l.path)
+	if !l.readOnly {
+		markSuspect(l.path)
+	}
 	return &DamagedError{Path: l.path, Err: err}
 }
 

@@ -113,8 +113,12 @@ func (l *Ledger) connect(ctx context.Context, lock *os.File) (err error) {
 // openDB names the database; nothing is opened before its first use. New files
 // get the permissions of the lock file.
 func openDB(path string, pragmas ...string) (*sql.DB, error) {
+	return openURI(path, url.Values{"modeof": {path + commitSuffix}}, pragmas...)
+}
+
+func openURI(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 	pragmas = append(pragmas, "busy_timeout("+strconv.FormatInt(busyTimeout.Milliseconds(), 10)+")")
-	q := url.Values{"_pragma": pragmas, "_dqs": {"0"}, "_defensive": {"1"}, "modeof": {path + commitSuffix}}
+	q["_pragma"], q["_dqs"], q["_defensive"] = pragmas, []string{"0"}, []string{"1"}
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/… on Windows

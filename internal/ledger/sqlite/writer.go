@@ -80,6 +80,9 @@ func (w *writer) do(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if w == nil {
+		return errReadOnlyOpen
+	}
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
