@@ -17,7 +17,6 @@ package fsroot
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -129,15 +128,27 @@ func deny(paths []string, own bool) []denied {
 		}
 		p = filepath.Clean(p)
 		list = append(list, denied{path: p, own: own})
-		real, err := filepath.EvalSymlinks(p)
+		real := realPath(p)
+		info, err := statPath(real)
 		if err != nil {
-			continue
+			info = nil
 		}
-		if info, err := statPath(real); err == nil {
-			list = append(list, denied{path: real, info: info, own: own})
-		}
+		list = append(list, denied{path: real, info: info, own: own})
 	}
 	return list
+}
+
+// realPath follows the links of what exists of a path and keeps the rest.
+func realPath(p string) string {
+	real, err := filepath.EvalSymlinks(p)
+	if err == nil {
+		return real
+	}
+	parent := filepath.Dir(p)
+	if parent == p {
+		return p
+	}
+	return filepath.Join(realPath(parent), filepath.Base(p))
 }
 
 // Roots returns the open roots with their real paths.
@@ -169,11 +180,8 @@ func (s *Set) Close() error {
 // alive reports whether the directory a root was opened on is still the one
 // its path names.
 func (r heldRoot) alive() error {
-	info, err := os.Lstat(r.Path)
-	if err == nil && info.IsDir() {
-		if now, err := statPath(r.Path); err == nil && same(now, r.info) {
-			return nil
-		}
+	if now, err := statPath(r.Path); err == nil && same(now, r.info) {
+		return nil
 	}
 	return pathError(r.Path, ErrGone, "")
 }

@@ -126,14 +126,15 @@ func TestForbiddenWinsOverRoots(t *testing.T) {
 	w.file("elsewhere/key", "k")
 	w.file("work/token", "t")
 	w.link("work/alias", ".secrets")
+	w.link("linked", w.path("work"))
 	if err := os.Link(w.path("work/token"), w.path("work/copy")); err != nil {
 		t.Skip(err)
 	}
 	s := w.session(fsroot.Options{
-		Forbidden: []string{w.path("work/.secrets"), w.path("work/later")},
+		Forbidden: []string{w.path("work/.secrets"), w.path("work/later"), w.path("linked/other/x")},
 		Own:       []string{w.path("work/token")},
 	})
-	for _, p := range []string{".secrets/key", "alias/key", ".secrets", "token", "copy", "later", "later/x"} {
+	for _, p := range []string{".secrets/key", "alias/key", ".secrets", "token", "copy", "later", "later/x", "other/x"} {
 		if _, err := s.Resolve(p); !errors.Is(err, fsroot.ErrForbidden) {
 			t.Errorf("%s: %v, want ErrForbidden", p, err)
 		}

@@ -4,7 +4,13 @@ import "strings"
 
 // inner judges a command another command runs, as a step of its own.
 func (c *call) inner(words []word) {
+	if c.wrapped == maxWrapped {
+		c.trouble(c.step.text, "commands within commands are nested too deeply to judge")
+		return
+	}
+	c.wrapped++
 	c.simple(words, clip(c.step.text))
+	c.wrapped--
 }
 
 // replace judges the command that a harmless wrapper runs instead of the

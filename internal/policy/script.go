@@ -14,6 +14,13 @@ const (
 	maxScript = 64 << 10
 	// maxNesting bounds sh -c within sh -c.
 	maxNesting = 4
+	// maxWrapped bounds commands that run commands, such as nice timeout 5 ls.
+	maxWrapped = 8
+	// maxBrackets bounds brackets within brackets: the parser goes one deeper for
+	// each, and back over the text for some.
+	maxBrackets = 60
+	// maxNodes bounds how deep a part of the syntax tree is judged.
+	maxNodes = 400
 	// maxDirs bounds the directories a script with several cd may stand in.
 	maxDirs = 16
 	// maxSteps bounds the parts of a script.
@@ -45,6 +52,7 @@ type scan struct {
 	dirs    []string // where the script may stand
 	steps   []step
 	nesting int
+	wrapped int
 	parents []syntax.Node
 	function,
 	moved bool
@@ -56,8 +64,8 @@ func (sc *scan) script(text string) {
 		sc.trouble(text, "shells are nested too deeply to judge")
 		return
 	}
-	if len(text) > maxScript {
-		sc.trouble(text, "it is too long to judge")
+	if len(text) > maxScript || brackets(text) > maxBrackets {
+		sc.trouble(text, "it is too long or too nested to judge")
 		return
 	}
 	if strings.ContainsAny(text, "\x00\r") {
@@ -75,6 +83,22 @@ func (sc *scan) script(text string) {
 	syntax.Walk(file, sc.visit)
 	sc.nesting--
 	sc.parents = outer
+}
+
+// brackets returns how deep the brackets of a text are nested, as far as that
+// can be seen without parsing.
+func brackets(text string) int {
+	depth, most := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '{':
+			depth++
+			most = max(most, depth)
+		case ')', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return most
 }
 
 // trouble adds a step for something that cannot be judged.
@@ -104,6 +128,13 @@ func (sc *scan) visit(n syntax.Node) bool {
 	if n == nil {
 		sc.parents = sc.parents[:len(sc.parents)-1]
 		return true
+	}
+	if len(sc.steps) > maxSteps {
+		return false
+	}
+	if len(sc.parents) > maxNodes {
+		sc.trouble("…", "it is too nested to judge")
+		return false
 	}
 	switch n := n.(type) {
 	case *syntax.CallExpr:
