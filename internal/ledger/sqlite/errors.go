@@ -132,6 +132,8 @@ func (l *Ledger) storeError(err error) error {
 		return fmt.Errorf("%w (%w)", ErrFull, err)
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%w: %s (%w)", session.ErrReadOnly, l.path, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("session store %s is locked by another program: close that one and try again (%w)", l.path, err)
 	case sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("session store %s: %w: check the disk", l.path, err)
 	}

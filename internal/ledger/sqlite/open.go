@@ -41,6 +41,10 @@ func Open(ctx context.Context, path string, inst *instance.Instance) (*Ledger, e
 	if err != nil {
 		return nil, err
 	}
+	// SQLite keeps its log beside the file itself, so the locks go there too.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	return (&Ledger{path: path, inst: inst, layout: current, walLimit: walBytes}).opened(ctx)
 }
 

@@ -87,6 +87,29 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestOneStoreByTwoNames opens a store through a link: both names share locks.
+func TestOneStoreByTwoNames(t *testing.T) {
+	dir := t.TempDir()
+	path := storeWith(t, dir, 1)
+	link := filepath.Join(dir, "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	in := openInstance(t, dir)
+	l, err := Open(t.Context(), link, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	want, err := filepath.EvalSymlinks(path)
+	if err != nil || l.Path() != want {
+		t.Errorf("Path is %s, want %s (%v)", l.Path(), want, err)
+	}
+	if stray, _ := filepath.Glob(link + "?*"); len(stray) > 0 {
+		t.Errorf("files beside the link: %v", stray)
+	}
+}
+
 func TestOwnFilesOnly(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no permission bits")

@@ -270,8 +270,8 @@ func TestKilledOwner(t *testing.T) {
 // and again on one store: it opens, nothing is torn, and everything that was
 // acknowledged is there.
 func TestS15_KillAnytime(t *testing.T) {
-	rounds, seed := 8, uint64(time.Now().UnixNano())
-	if s := os.Getenv("GRAPNEL_SOAK"); s != "" {
+	rounds, seed := 10, uint64(time.Now().UnixNano())
+	if os.Getenv("GRAPNEL_SOAK") != "" {
 		rounds = 200
 	}
 	t.Logf("%d rounds, seed %d", rounds, seed)
