@@ -94,7 +94,26 @@ func (a *Actor) toolCall(e session.Event, facts ingest.Facts) {
 		a.stage(e)
 		return
 	}
+	if !a.next.Open(id) && !a.next.Finished.Has(id) {
+		a.introduce(id, e)
+	}
 	a.toolUpdate(id, e, facts)
+}
+
+// introduce announces a call whose driver only sends updates of it: many clients
+// ignore an id they were not told of.
+func (a *Actor) introduce(id string, e session.Event) {
+	var body struct {
+		Update struct {
+			Title string `json:"title"`
+		} `json:"update"`
+	}
+	if json.Unmarshal(e.Body, &body) != nil || body.Update.Title == "" {
+		body.Update.Title = id
+	}
+	a.stageCall(e.Turn, callUpdate{
+		Kind: session.KindToolCall, Call: id, Title: body.Update.Title, Status: "pending",
+	})
 }
 
 // toolUpdate stages an update, or keeps it while the call has had its share of
@@ -205,37 +224,43 @@ func (a *Actor) flushCalls() {
 func (a *Actor) closeCalls(status string) {
 	for len(a.next.Calls) > 0 {
 		call := a.next.Calls[0]
-		body := a.inferred(call.ID, status)
-		e := a.own(session.KindToolUpdate, session.History, call.Turn, body)
-		facts, err := ingest.Look(body)
-		if err != nil {
-			break // cannot be: the body is ours
+		a.stageCall(call.Turn, callUpdate{Kind: session.KindToolUpdate, Call: call.ID, Status: status})
+		if a.next.Open(call.ID) {
+			return // cannot be; a loop must end all the same
 		}
-		e.Version, e.Marks = 1, facts.Marks
-		a.stage(e)
 		a.calls.closed[call.ID] = struct{}{}
 		delete(a.calls.next, call.ID)
 	}
 }
 
-// inferred is an update that says the hub ended the call.
-func (a *Actor) inferred(call, status string) jsontext.Value {
-	type meta struct {
-		Grapnel struct {
-			Inferred bool `json:"inferred"`
-		} `json:"grapnel"`
+// callUpdate is what the hub itself says of a tool call.
+type callUpdate struct {
+	Kind   session.Kind `json:"sessionUpdate"`
+	Call   string       `json:"toolCallId"`
+	Title  string       `json:"title,omitzero"`
+	Status string       `json:"status"`
+	Meta   hubMeta      `json:"_meta"`
+}
+
+// hubMeta marks what the hub concluded and no driver said.
+type hubMeta struct {
+	Grapnel struct {
+		Inferred bool `json:"inferred"`
+	} `json:"grapnel"`
+}
+
+// stageCall stages what the hub says of a tool call.
+func (a *Actor) stageCall(turn string, u callUpdate) {
+	u.Meta.Grapnel.Inferred = true
+	body, err := json.Marshal(struct {
+		SessionID string     `json:"sessionId"`
+		Update    callUpdate `json:"update"`
+	}{a.info.ID, u})
+	if err != nil {
+		return // an id that is no valid text was refused when it came
 	}
-	type update struct {
-		Kind   session.Kind `json:"sessionUpdate"`
-		Call   string       `json:"toolCallId"`
-		Status string       `json:"status"`
-		Meta   meta         `json:"_meta"`
-	}
-	body := struct {
-		SessionID string `json:"sessionId"`
-		Update    update `json:"update"`
-	}{a.info.ID, update{Kind: session.KindToolUpdate, Call: call, Status: status}}
-	body.Update.Meta.Grapnel.Inferred = true
-	raw, _ := json.Marshal(body)
-	return raw
+	e := a.own(u.Kind, session.History, turn, jsontext.Value(body))
+	facts, _ := ingest.Look(body)
+	e.Version, e.Marks = 1, facts.Marks
+	a.stage(e)
 }

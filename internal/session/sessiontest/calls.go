@@ -16,6 +16,7 @@ import (
 func callContracts() []contract {
 	return []contract{
 		{name: "E2_CumulativeFramesAreThinned", test: testFrames},
+		{name: "T2_UpdateOfAnUnknownCall", test: testUnannounced},
 		{name: "ReusedCallIDs", test: testReusedIDs},
 		{name: "X6_BurstArrivesWhole", test: testBurst},
 		{name: "BodiesAreKeptAsTheyCame", test: testBodies},
@@ -50,6 +51,31 @@ func testFrames(e *Env) {
 	e.CheckLedger(c.Info().ID)
 }
 
+// testUnannounced lets a driver speak of a call it never announced: it is
+// introduced, so that clients which ignore unknown ids show it.
+func testUnannounced(e *Env) {
+	c := e.New()
+	sink := e.Script.Opened()[0].Req.Sink
+	c.Say("frames a 1 10\ndone b")
+	update := `{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"Named \"c\"","status":"completed"}`
+	if err := sink.Emit(e.Context(), session.Draft{Version: 1, Body: Params("s", update)}); err != nil {
+		e.Fatal(err)
+	}
+	ev := c.Until(func(ev session.Event) bool {
+		return ev.Kind == session.KindToolCall && strings.Contains(string(ev.Body), `"c"`)
+	})
+	if !strings.Contains(string(ev.Body), `"title":"Named \"c\""`) {
+		e.Errorf("it was introduced as %s", ev.Body)
+	}
+	c.Say("say x")
+	want := "tool_call: a pending\ntool_call_update: a in_progress\ntool_call: b pending\ntool_call_update: b completed\n" +
+		"tool_call_update: a completed\nend: end_turn\ntool_call: c pending\ntool_call_update: c completed\n"
+	if !strings.Contains(c.Transcript(), want) {
+		e.Errorf("got\n%s", c.Transcript())
+	}
+	e.CheckLedger(c.Info().ID)
+}
+
 // testReusedIDs lets a driver use one id for every call, as some models do.
 func testReusedIDs(e *Env) {
 	c := e.New()
@@ -71,7 +97,7 @@ func testReusedIDs(e *Env) {
 	e.Restart() // the ids of earlier processes are used up too
 	c = e.Join(id, Approver(session.ReplayNone))
 	c.Say("tool call_1")
-	p := c.Send("tool ask\nopen ask\nask")
+	p := c.Send("tool a\nopen a\nask")
 	ev := c.UntilKind(session.KindPermission)
 	named := string(ev.Body[ev.Marks.ToolCallID.From:ev.Marks.ToolCallID.To])
 	call := ""
@@ -80,7 +106,7 @@ func testReusedIDs(e *Env) {
 			call = string(seen.Body[seen.Marks.ToolCallID.From:seen.Marks.ToolCallID.To])
 		}
 	}
-	if named != call || named == `"ask"` {
+	if named != call || named == `"a"` {
 		e.Errorf("the permission names %s, its call is %s", named, call)
 	}
 	if _, err := c.Answer(e.Context(), session.Verdict{Request: ev.ID, Outcome: session.Selected, Option: "yes"}); err != nil {

@@ -193,3 +193,17 @@ func TextOf(e session.Event) string {
 	}
 	return ingest.Text(e.Body, f.Text)
 }
+
+// option is one of a permission's.
+type option struct {
+	ID   string `json:"optionId"`
+	Kind string `json:"kind"`
+}
+
+func optionsOf(body []byte) []option {
+	var b struct {
+		Options []option `json:"options"`
+	}
+	_ = json.Unmarshal(body, &b)
+	return b.Options
+}

@@ -189,7 +189,7 @@ func checkCall(t testing.TB, ev session.Event, open, known map[string]bool) {
 	}
 	id := ingest.Text(ev.Body, ev.Marks.ToolCallID)
 	switch {
-	case ev.Kind == session.KindToolCall && known[id]:
+	case ev.Kind == session.KindToolCall && known[id] && !open[id]:
 		t.Errorf("event %d announces tool call %s again", ev.Seq, id)
 	case ev.Kind == session.KindToolUpdate && !known[id]:
 		t.Errorf("event %d updates tool call %s, which was not announced", ev.Seq, id)

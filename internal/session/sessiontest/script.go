@@ -26,8 +26,10 @@ import (
 //	tool ID            a tool call from start to end
 //	open ID            a tool call that is left open
 //	done ID            its completion
+//	work ID            a tool call that fails when the turn is cancelled
 //	frames ID N BYTES  N updates that each carry all output so far
 //	ask                a permission; says how it was answered
+//	askfor ID          a tool call that asks first
 //	elicit             an elicitation; says how it was answered
 //	private TEXT       an event of the driver's own
 //	recall             says the driver's own events of the past
@@ -223,6 +225,10 @@ func (h *ScriptHandle) run(ctx context.Context, line string) (session.TurnEnd, e
 		return session.TurnEnd{}, h.chunks(ctx, rest)
 	case "think":
 		return session.TurnEnd{}, h.emit(ctx, chunk("agent_thought_chunk", rest))
+	case "askfor":
+		return session.TurnEnd{}, h.askFor(ctx, rest)
+	case "work":
+		return session.TurnEnd{}, h.work(ctx, rest)
 	case "tool", "open", "done", "frames":
 		return session.TurnEnd{}, h.tool(ctx, verb, rest)
 	case "ask", "elicit":
@@ -266,6 +272,25 @@ func (h *ScriptHandle) wait(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// askFor is a tool that asks before it runs.
+func (h *ScriptHandle) askFor(ctx context.Context, id string) error {
+	if err := h.tool(ctx, "open", id); err != nil {
+		return err
+	}
+	err := h.ask(ctx, "ask")
+	return errors.Join(err, h.tool(context.WithoutCancel(ctx), "done", id))
+}
+
+// work is a tool that notices when it is to stop.
+func (h *ScriptHandle) work(ctx context.Context, id string) error {
+	if err := h.tool(ctx, "open", id); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	failed := fmt.Sprintf(`{"sessionUpdate":"tool_call_update","toolCallId":%q,"status":"failed"}`, id)
+	return errors.Join(ctx.Err(), h.emit(context.WithoutCancel(ctx), failed))
 }
 
 func (h *ScriptHandle) emit(ctx context.Context, updates ...string) error {
@@ -323,7 +348,7 @@ func (h *ScriptHandle) tool(ctx context.Context, verb, rest string) error {
 }
 
 func (h *ScriptHandle) ask(ctx context.Context, verb string) error {
-	kind, body := session.KindPermission, `{"sessionId":"s","toolCall":{"toolCallId":"ask"},"options":[`+
+	kind, body := session.KindPermission, `{"sessionId":"s","toolCall":{"toolCallId":"a"},"options":[`+
 		`{"optionId":"yes","name":"Allow","kind":"allow_once"},{"optionId":"no","name":"Reject","kind":"reject_once"}]}`
 	if verb == "elicit" {
 		kind, body = session.KindElicitation, `{"sessionId":"s","message":"name?","mode":"form","requestedSchema":{}}`

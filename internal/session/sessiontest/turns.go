@@ -312,6 +312,7 @@ func queueContracts() []contract {
 		{name: "X10_QueueIsBounded", limits: small, test: testQueueBound},
 		{name: "X10_Reject", limits: reject, test: testReject},
 		{name: "X10_Steer", limits: steer, test: testSteerPolicy},
+		{name: "X10_Exclusive", test: testExclusive},
 		{name: "CancelAnswersQueuedPrompts", test: testCancelQueue},
 		{name: "Steer", test: testSteer},
 		{name: "KeysAreAnsweredOnce", test: testKeys},
@@ -365,10 +366,29 @@ func testReject(e *Env) {
 	}
 	e.Script.Go("go")
 	c.End(p.Turn)
-	c.Say("say yes")
+	if end := c.Say("say yes"); end.Stop != session.EndTurn {
+		e.Errorf("got %+v", end)
+	}
 	if strings.Contains(c.Transcript(), "no") {
 		e.Error("a rejected prompt ran")
 	}
+}
+
+// testExclusive prompts for a client that takes no queueing.
+func testExclusive(e *Env) {
+	c := e.New()
+	p := c.Send("wait go")
+	only := session.PromptRequest{Content: Blocks("say no"), Exclusive: true}
+	if _, err := c.Prompt(e.Context(), only); !errors.Is(err, session.ErrBusy) {
+		e.Errorf("got %v, want ErrBusy", err)
+	}
+	e.Script.Go("go")
+	c.End(p.Turn)
+	q, err := c.Prompt(e.Context(), only)
+	if err != nil {
+		e.Fatal(err)
+	}
+	c.End(q.Turn)
 }
 
 func testSteerPolicy(e *Env) {
