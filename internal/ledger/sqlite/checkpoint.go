@@ -38,7 +38,7 @@ type checkpointer struct {
 	limit   int64        // of the log: walBytes
 	pending atomic.Int64 // bytes in the log since its beginning; set by the writer's leader
 	overdue int64        // pending from which the next commit waits for the log; the leader's
-	moving  sync.Mutex   // held during the concurrent part
+	moving  sync.Mutex   // held during the concurrent part; after the commit lock, if both
 	kick    chan struct{}
 	stop    chan struct{}
 	stopped sync.WaitGroup

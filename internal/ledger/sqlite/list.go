@@ -83,7 +83,8 @@ func makeCursor(last session.Info) string {
 
 func parseCursor(cursor string) (updated int64, id string, err error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(b) < 1+8+1 || b[0] != cursorVersion {
+	// The decoder skips line breaks.
+	if err != nil || strings.ContainsAny(cursor, "\r\n") || len(b) < 1+8+1 || b[0] != cursorVersion {
 		return 0, "", session.ErrBadCursor
 	}
 	return int64(binary.BigEndian.Uint64(b[1:])), string(b[1+8:]), nil

@@ -26,6 +26,9 @@ const (
 	busyTimeout = 5 * time.Second
 	// maxReaders reads run at once; more wait.
 	maxReaders = 4
+	// readerIdle is when a connection that is not needed gives back its memory
+	// (up to 2 MB of cache).
+	readerIdle = time.Minute
 )
 
 // Open opens the store at path for an instance, and makes it (0600, in a
@@ -98,6 +101,10 @@ func (l *Ledger) connect(ctx context.Context, lock *os.File) (err error) {
 	}
 	l.reads.SetMaxOpenConns(maxReaders)
 	l.reads.SetMaxIdleConns(maxReaders)
+	l.reads.SetConnMaxIdleTime(readerIdle)
+	// The writer's connection is in use all the time; another is only needed
+	// now and then, to move the log.
+	l.writes.SetMaxIdleConns(-1)
 	conn, err := l.writes.Conn(ctx)
 	if err == nil {
 		if err = l.prepare(ctx, conn); err != nil {
