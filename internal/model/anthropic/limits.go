@@ -28,26 +28,30 @@ type version struct {
 	major, minor int
 }
 
-// parseVersion reads ids like claude-sonnet-4-6, claude-opus-5 and
-// claude-haiku-4-5-20251001, with or without a vendor prefix.
-func parseVersion(id string) (version, bool) {
+// parseVersion reads ids like claude-sonnet-4-6, claude-opus-5,
+// claude-haiku-4-5-20251001 and claude-3-7-sonnet-latest, with or without a
+// vendor prefix.
+func parseVersion(id string) (v version, ok bool) {
 	_, rest, ok := strings.Cut(strings.ToLower(id), "claude-")
 	if !ok {
-		return version{}, false
-	}
-	fields := strings.FieldsFunc(rest, func(r rune) bool { return r == '-' || r == '.' || r == '@' || r == ':' })
-	v := version{}
-	if len(fields) < 2 {
 		return v, false
 	}
-	v.family = fields[0]
-	major, err := strconv.Atoi(fields[1])
-	if err != nil {
+	var numbers []int
+	for _, f := range strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("-.@:", r) }) {
+		n, err := strconv.Atoi(f)
+		switch {
+		case err != nil && v.family == "":
+			v.family = f
+		case err == nil && len(f) <= 2: // longer numbers are dates
+			numbers = append(numbers, n)
+		}
+	}
+	if len(numbers) == 0 {
 		return version{}, false
 	}
-	v.major = major
-	if len(fields) > 2 && len(fields[2]) <= 2 {
-		v.minor, _ = strconv.Atoi(fields[2])
+	v.major = numbers[0]
+	if len(numbers) > 1 {
+		v.minor = numbers[1]
 	}
 	return v, true
 }

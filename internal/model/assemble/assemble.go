@@ -60,8 +60,14 @@ func (m *Message) Sign(i int, s string) { m.thinking(i).think.Signature += s }
 // Redact marks the thinking at index i as redacted.
 func (m *Message) Redact(i int) { m.thinking(i).think.Redacted = true }
 
-// Attach keeps a provider's own data with the piece at index i.
-func (m *Message) Attach(i int, o *model.Opaque) { m.at(i).opaque = o }
+// Attach keeps a provider's own data with the piece at index i. Data that could
+// not be stored, with a duplicate name or broken UTF-8, is left out.
+func (m *Message) Attach(i int, o *model.Opaque) {
+	p := m.at(i)
+	if o.Data == nil || o.Data.IsValid() {
+		p.opaque = o
+	}
+}
 
 // Call begins a tool call at index i.
 func (m *Message) Call(i int, id, name string) {

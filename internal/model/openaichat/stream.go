@@ -25,7 +25,7 @@ type chunk struct {
 
 type choice struct {
 	Delta        delta  `json:"delta"`
-	Message      delta  `json:"message"` // instead of delta, in a whole answer
+	Message      *delta `json:"message"` // instead of Delta, in a whole answer
 	FinishReason string `json:"finish_reason"`
 }
 
@@ -213,7 +213,9 @@ func (s *stream) event(data []byte) error {
 	for i := range c.Choices {
 		ch := &c.Choices[i]
 		s.take(&ch.Delta)
-		s.take(&ch.Message)
+		if ch.Message != nil {
+			s.take(ch.Message)
+		}
 		if ch.FinishReason != "" {
 			s.finish = ch.FinishReason
 		}
