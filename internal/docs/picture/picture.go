@@ -13,7 +13,7 @@ import (
 
 // Geometry of the picture, in pixels but for columns.
 const (
-	columns  = 92
+	columns  = 94
 	width    = 820 // room for the columns in the widest usual font
 	fontSize = 14
 	leading  = 19

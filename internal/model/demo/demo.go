@@ -70,7 +70,7 @@ func (t *turn) play() {
 		t.say(help)
 		return
 	case len(results) > 0 && results[len(results)-1].IsError:
-		t.say("That did not work: " + excerpt(results[len(results)-1]) + "\n\n" + closing)
+		t.say("That did not work: " + strings.TrimSpace(excerpt(results[len(results)-1])) + "\n\n" + closing)
 		return
 	}
 	for _, s := range remaining(steps, len(results)) {

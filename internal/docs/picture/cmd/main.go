@@ -52,7 +52,7 @@ func shownBy(name string) (string, bool) {
 	return output, err == nil
 }
 
-// run builds grapnel and returns what its demo prints.
+// run builds grapnel and returns what its demo prints, shortened.
 func run(ctx context.Context) (string, error) {
 	dir, err := os.MkdirTemp("", "grapnel-picture-")
 	if err != nil {
@@ -72,5 +72,5 @@ func run(ctx context.Context) (string, error) {
 	if err := demo.Run(ctx, binary, &out); err != nil {
 		return "", err
 	}
-	return out.String(), nil
+	return picture.Abridge(out.String()), nil
 }
