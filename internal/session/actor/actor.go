@@ -109,6 +109,7 @@ type Actor struct {
 	told    string // the turn whose end was told because it could not be committed
 	repairs *timer // tries again while the store is failing
 	info    session.Info
+	ids     session.IDs
 	held    *session.InfoChange // waits for the driver's next event
 
 	turn     *turn                        // the one that runs, in memory
@@ -135,7 +136,7 @@ func Start(ctx context.Context, cfg Config) (*Actor, error) {
 		cfg: cfg, limits: cfg.Limits.withDefaults(), mail: newMailbox(), done: make(chan struct{}),
 		seen: cfg.State, next: cfg.State.Clone(), info: cfg.Info,
 		prompts: make(map[string]*turn), steered: make(map[string]*session.Prompted),
-		calls: newCalls(),
+		calls: newCalls(), ids: session.IDs{Prefix: "e"},
 	}
 	a.driver.epoch = cfg.State.Epoch
 	if err := a.recover(ctx); err != nil {

@@ -39,6 +39,9 @@ func (b *batch) reset() {
 // and is shown once committed.
 func (a *Actor) stage(e session.Event) {
 	e.Seq = a.next.Seq + 1
+	if e.ID == "" {
+		e.ID = a.ids.Next()
+	}
 	a.next.Apply(e)
 	a.batch.events = append(a.batch.events, e)
 }
@@ -50,7 +53,7 @@ func (a *Actor) own(kind session.Kind, r session.Retention, turn string, body an
 		raw, _ = json.Marshal(body) // the hub's own bodies always encode
 	}
 	return session.Event{
-		ID: session.NewID("e"), Time: a.now(), Turn: turn, Epoch: a.driver.epoch,
+		ID: a.ids.Next(), Time: a.now(), Turn: turn, Epoch: a.driver.epoch,
 		Kind: kind, Retention: r, Origin: session.FromHub, Body: raw,
 	}
 }

@@ -46,7 +46,6 @@ func (s *sink) Emit(ctx context.Context, drafts ...session.Draft) error {
 
 func (s *sink) item(d session.Draft) (item, error) {
 	i := item{epoch: s.epoch, event: session.Event{
-		ID:        session.NewID("e"),
 		Time:      s.actor.now(),
 		Epoch:     s.epoch,
 		Kind:      d.Kind,
@@ -82,7 +81,7 @@ func (s *sink) Ask(ctx context.Context, kind session.Kind, body jsontext.Value) 
 		err     error
 	}
 	answered := make(chan answer, 1)
-	i.event.Kind = kind
+	i.event.Kind, i.event.ID = kind, session.NewID("e")
 	i.gone = ctx.Done()
 	i.ask = ask.New(
 		session.Request{ID: i.event.ID, Kind: kind, Body: body},
