@@ -72,14 +72,16 @@ func defaultForbiddenPaths() []string {
 	}
 }
 
-// defaultAllowedCommands read and report. Programs that run a repository's own
-// code (builds, tests, package managers) or show the environment are absent.
+// defaultAllowedCommands read and report; what they write or delete is asked
+// about. Programs that run a repository's own code (builds, tests, package
+// managers) or show the environment are absent. rm is here so that deleting a
+// tree is asked about each time instead of being refused.
 func defaultAllowedCommands() []string {
 	return []string{
-		"basename", "cat", "cd", "cmp", "comm", "cut", "date", "df", "diff",
+		"awk", "basename", "cat", "cd", "cmp", "comm", "cut", "date", "df", "diff",
 		"dirname", "du", "echo", "false", "file", "find", "git", "grep", "head",
-		"ls", "nl", "pwd", "readlink", "realpath", "rg", "sort", "stat", "tail",
-		"test", "tr", "tree", "true", "uname", "uniq", "wc", "which", "whoami",
+		"jq", "ls", "nl", "printf", "pwd", "readlink", "realpath", "rg", "rm",
+		"sed", "sort", "stat", "tail", "test", "tr", "tree", "true", "uname", "uniq", "wc", "which", "whoami",
 	}
 }
 

@@ -53,7 +53,9 @@ func TestP2AllowAlwaysCoversOnlyWhatWasShown(t *testing.T) {
 	id := a.BeginPrompt(s, "D:TOOL shell git commit -m x")
 	a.Choose(a.AwaitPermission(0), "allow_always")
 	a.Response(id)
-	for _, command := range []string{"git push", "git commit -m x; touch y", "git -c core.pager=x commit -m x"} {
+	for _, command := range []string{
+		"git push --force", "git commit -m x; touch y", "git commit -m x; rm -rf y", "git -c core.pager=x commit -m x",
+	} {
 		from := a.Lines()
 		id := a.BeginPrompt(s, "D:TOOL shell "+command)
 		m := a.Await(from, "a request or the end", func(m Message) bool {
@@ -65,7 +67,11 @@ func TestP2AllowAlwaysCoversOnlyWhatWasShown(t *testing.T) {
 			}
 			continue
 		}
-		a.Choose(a.AwaitPermission(from), "reject_once")
+		p := a.AwaitPermission(from)
+		if strings.Contains(command, "rm -rf") && p.Option("allow_always") != "" {
+			t.Errorf("%s may be allowed for ever", command)
+		}
+		a.Choose(p, "reject_once")
 		a.Response(id)
 	}
 }
