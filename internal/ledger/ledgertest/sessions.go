@@ -248,7 +248,7 @@ func testDelete(t *testing.T, l session.Ledger) {
 
 func testDeleteLong(t *testing.T, l session.Ledger) {
 	fence := create(t, l, "s_1")
-	for i := range 300 {
+	for i := range 150 {
 		_, err := l.Append(t.Context(), "s_1", fence, session.Batch{
 			Events: chunks(1), Docs: []session.Doc{{Seq: session.Seq(i) + 1, Role: "assistant", Text: "needle"}},
 		})

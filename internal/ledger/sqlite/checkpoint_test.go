@@ -51,7 +51,7 @@ func TestLogBounded(t *testing.T) {
 		}
 	}()
 	var largest int64
-	for written := 0; written < 20*limit; written += 64 * 250 {
+	for written := 0; written < 12*limit; written += 64 * 250 {
 		if _, err := l.Append(t.Context(), "s_1", fence, batch); err != nil {
 			t.Fatal(err)
 		}

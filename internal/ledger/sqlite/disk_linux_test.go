@@ -57,37 +57,68 @@ func TestFullFileSystem(t *testing.T) {
 // nobody is a user without rights, for what root may do anyway.
 const nobody = 65534
 
-// runAsNobody opens the store in a process without rights and returns the error
-// it says; "" when it worked.
-func runAsNobody(t *testing.T, dir string) string {
+// publicBinary is a copy of the test binary where nobody can read it.
+func publicBinary(t *testing.T) string {
 	t.Helper()
-	// The test binary may be where nobody can read it.
 	binary := filepath.Join(t.TempDir(), "ledger.test")
 	data, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = os.WriteFile(binary, data, 0o755)
 	}
-	for d := filepath.Dir(binary); err == nil && d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
-		err = os.Chmod(d, 0o755)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	openWay(t, filepath.Dir(binary))
+	return binary
+}
+
+// openWay lets others through to dir, a temporary directory of this test.
+func openWay(t *testing.T, dir string) {
+	t.Helper()
+	for ; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// runAsNobody opens the store in a process without rights and returns the error
+// it says; "" when it worked.
+func runAsNobody(t *testing.T, binary, dir string) string {
+	t.Helper()
 	c := startChild(t, binary, "open", dir, "")
 	if os.Getuid() == 0 {
 		c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
 	c.start(t)
 	defer c.stdin.Close()
-	if _, err := c.next(); !errors.Is(err, io.EOF) {
-		return err.Error()
+	_, err := c.next()
+	if err == nil {
+		t.Fatal("the child said a number")
 	}
-	return ""
+	if errors.Is(err, io.EOF) {
+		return ""
+	}
+	return err.Error()
+}
+
+// giveToNobody makes nobody the owner of paths; the run directory goes, for a
+// new one of its own.
+func giveToNobody(t *testing.T, run string, paths ...string) {
+	t.Helper()
+	err := os.RemoveAll(run)
+	for _, p := range paths {
+		err = errors.Join(err, os.Chown(p, nobody, nobody))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestNoRights opens stores whose files or directory the user may not use: each
 // is said by name and kind, and left as it is.
 func TestNoRights(t *testing.T) {
+	binary := publicBinary(t)
 	for _, c := range []struct {
 		name      string
 		files     os.FileMode
@@ -108,21 +139,15 @@ func TestNoRights(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			openWay(t, dir)
 			if os.Getuid() == 0 {
-				for _, p := range []string{dir, filepath.Join(dir, "run"), filepath.Dir(path), path} {
-					if err := os.Chown(p, nobody, nobody); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := os.RemoveAll(filepath.Join(dir, "run")); err != nil {
-					t.Fatal(err)
-				}
+				giveToNobody(t, filepath.Join(dir, "run"), dir, filepath.Dir(path), path)
 			}
 			before := readFile(t, path)
 			if err := errors.Join(os.Chmod(path, c.files), os.Chmod(filepath.Dir(path), c.directory)); err != nil {
 				t.Fatal(err)
 			}
-			got := runAsNobody(t, dir)
+			got := runAsNobody(t, binary, dir)
 			_ = os.Chmod(filepath.Dir(path), 0o700)
 			_ = os.Chmod(path, 0o600)
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
