@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,8 +24,21 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
+			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // a second per command otherwise
-			return os.Mkdir(home, 0o700)
+			return os.MkdirAll(home, 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"talk": talk, "hold": hold, "sql": sqlCmd, "freeze": freeze,
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "freeze":
+				return canFreeze(), nil
+			case "tty":
+				return runtime.GOOS == "linux" || runtime.GOOS == "darwin", nil
+			}
+			return false, fmt.Errorf("unknown condition %s", cond)
 		},
 	})
 }

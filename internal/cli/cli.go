@@ -69,6 +69,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		i.configCommand(),
 		i.demoCommand(),
 		i.manCommand(),
+		i.sessionCommand(),
 		i.versionCommand(),
 	)
 	root.SetHelpCommand(i.helpCommand())

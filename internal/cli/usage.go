@@ -132,3 +132,13 @@ func arguments(names ...string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// atLeast is arguments for a command that takes one or more of a kind.
+func atLeast(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("%s needs at least one %s; see %s --help", cmd.CommandPath(), name, cmd.CommandPath())
+		}
+		return nil
+	}
+}

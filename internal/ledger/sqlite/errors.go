@@ -25,9 +25,6 @@ var ErrClosed = errors.New("the session store is closed")
 // this one had it open.
 var ErrUpgraded = errors.New("the session store was upgraded by another grapnel: restart this one")
 
-// errReadOnlyOpen is what a ledger opened for reading only says to writes.
-var errReadOnlyOpen = fmt.Errorf("%w: it was opened for reading only", session.ErrReadOnly)
-
 // OutdatedError reports a store of an older version, which is upgraded by
 // opening it for writing.
 type OutdatedError struct {

@@ -26,8 +26,8 @@ type Ledger struct {
 	writes *sql.DB
 	reads  *sql.DB
 
-	readOnly     bool
-	writer       *writer // nil when opened for reading only
+	readOnly     bool // there are only reads and reader; writer refuses
+	writer       *writer
 	reader       *statements
 	checkpointer *checkpointer
 

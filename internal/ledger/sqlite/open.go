@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -138,4 +139,15 @@ func openURI(path string, q url.Values, pragmas ...string) (*sql.DB, error) {
 	query := strings.ReplaceAll(q.Encode(), "+", "%20")
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: query, OmitHost: true}
 	return sql.Open("sqlite", u.String())
+}
+
+// Exists reports whether there is a store at path, or what is left of one.
+// Nothing is opened.
+func Exists(path string) bool {
+	for _, name := range []string{path, path + walSuffix} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
 }

@@ -28,6 +28,7 @@ func OpenReadOnly(ctx context.Context, path string, inst *instance.Instance) (*L
 		return nil, err
 	}
 	l := &Ledger{path: path, inst: inst, layout: current, readOnly: true}
+	l.writer = &writer{l: l}
 	if err := l.openReadOnly(ctx); err != nil {
 		return nil, l.readError(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 
@@ -80,8 +81,8 @@ func (w *writer) do(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if w == nil {
-		return errReadOnlyOpen
+	if w.l.readOnly {
+		return fmt.Errorf("%w: %s", session.ErrReadOnly, w.l.path)
 	}
 	w.mu.Lock()
 	if w.closed {

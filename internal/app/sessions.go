@@ -1,0 +1,182 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/acp/v1"
+	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
+	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
+	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+const (
+	// storePage is how many sessions or events are read at once.
+	storePage = 512
+	// askInstance bounds a request to another instance, which answers at once or
+	// hangs.
+	askInstance = 5 * time.Second
+)
+
+// Sessions is the session store for a command that comes and goes while
+// instances run on the same store. It owns no session.
+type Sessions struct {
+	ledger session.Ledger
+	peers  *instance.Instance
+}
+
+// OpenSessions opens the store of a configuration, for reading only where
+// nothing may be written. A store that does not exist is empty and is not made.
+// A damaged one is moved aside, which the error names.
+func OpenSessions(ctx context.Context, c *config.Config) (*Sessions, error) {
+	s := &Sessions{peers: instance.Observe(c.Home().Run())}
+	path := c.StorePath()
+	if !sqlite.Exists(path) {
+		s.ledger = memory.New()
+		return s, nil
+	}
+	store, err := sqlite.Open(ctx, path, s.peers)
+	if errors.Is(err, session.ErrReadOnly) || errors.As(err, new(*sqlite.UnreadableError)) {
+		store, err = sqlite.OpenReadOnly(ctx, path, s.peers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.ledger = store
+	return s, nil
+}
+
+// Close closes the store.
+func (s *Sessions) Close() error { return s.ledger.Close() }
+
+// List returns the newest sessions a filter selects, limit at most; 0 means all.
+func (s *Sessions) List(ctx context.Context, f session.Filter, limit int) ([]session.Info, error) {
+	var all []session.Info
+	for cursor := ""; ; {
+		page := storePage
+		if limit > 0 {
+			page = min(page, limit-len(all))
+		}
+		infos, next, err := s.ledger.List(ctx, f, cursor, page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, infos...)
+		if next == "" || len(all) == limit {
+			return all, nil
+		}
+		cursor = next
+	}
+}
+
+// Find returns the session of an id or of the beginning of one. The error
+// matches session.ErrNotFound when there is none.
+func (s *Sessions) Find(ctx context.Context, id string) (session.Info, error) {
+	info, err := s.ledger.Info(ctx, id)
+	if !errors.Is(err, session.ErrNotFound) {
+		return info, err
+	}
+	all, err := s.List(ctx, session.Filter{Archived: session.IncludeArchived}, 0)
+	if err != nil {
+		return session.Info{}, err
+	}
+	var found []session.Info
+	for _, i := range all {
+		if id != "" && (strings.HasPrefix(i.ID, id) || strings.HasPrefix(strings.TrimPrefix(i.ID, "s_"), id)) {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return session.Info{}, fmt.Errorf("%w: %s; grapnel session list shows what there is", session.ErrNotFound, id)
+	case 1:
+		return found[0], nil
+	}
+	return session.Info{}, fmt.Errorf("%d sessions begin with %s, such as %s and %s: give more of the id", len(found), id, found[0].ID, found[1].ID)
+}
+
+// Search finds messages, as session.Ledger.Search.
+func (s *Sessions) Search(ctx context.Context, text string, f session.Filter, limit int) ([]session.Hit, error) {
+	return s.ledger.Search(ctx, text, f, limit)
+}
+
+// Events calls yield for every event of a session that is not private, in
+// order.
+func (s *Sessions) Events(ctx context.Context, id string, yield func(session.Event) error) error {
+	for after := session.Seq(0); ; {
+		events, err := s.ledger.Read(ctx, id, after, storePage)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		for _, e := range events {
+			after = e.Seq
+			if e.Retention == session.Private {
+				continue
+			}
+			if err := yield(e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Delete removes a session. One that is active in an instance is refused.
+func (s *Sessions) Delete(ctx context.Context, id string) error {
+	err := s.ledger.Delete(ctx, id)
+	if elsewhere, ok := errors.AsType[*session.ActiveElsewhereError](err); ok {
+		return fmt.Errorf("session %s is active in %s: close it there, then delete it", id, s.who(elsewhere.Instance))
+	}
+	return err
+}
+
+// Rename gives a session a title for good. Where it is active, the instance that
+// has it is asked to.
+func (s *Sessions) Rename(ctx context.Context, id, title string) error {
+	now, yes := time.Now(), true
+	err := s.ledger.Update(ctx, id, 0, session.InfoChange{Title: &title, TitleSet: &yes, UpdatedAt: &now})
+	elsewhere, ok := errors.AsType[*session.ActiveElsewhereError](err)
+	if !ok {
+		return err
+	}
+	if err := renameThere(ctx, elsewhere.Socket, id, title); err != nil {
+		return fmt.Errorf("session %s is active in %s, which did not rename it: %w", id, s.who(elsewhere.Instance), err)
+	}
+	return nil
+}
+
+// who names an instance for people.
+func (s *Sessions) who(id string) string {
+	if p, ok := s.peers.Peer(id); ok {
+		return fmt.Sprintf("process %d (instance %s)", p.PID, id)
+	}
+	return "instance " + id
+}
+
+// renameThere speaks ACP to the instance's socket.
+func renameThere(ctx context.Context, socket, id, title string) error {
+	ctx, cancel := context.WithTimeout(ctx, askInstance)
+	defer cancel()
+	var d net.Dialer
+	nc, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return err
+	}
+	conn := acp.NewConn(acp.NewStdio(nc, nc, 0), nil, nil)
+	ended := make(chan error, 1)
+	go func() { ended <- conn.Run(ctx) }()
+	agent := v1.AgentConn{Conn: conn}
+	_, err = agent.Initialize(ctx, &v1.InitializeRequest{ProtocolVersion: 1})
+	if err == nil {
+		_, err = conn.Call(ctx, v1.MethodSessionSetTitle, map[string]string{"sessionId": id, "title": title})
+	}
+	_ = conn.Close()
+	<-ended
+	return err
+}
