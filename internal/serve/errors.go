@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -62,10 +64,13 @@ func (c *conn) wireError(err error, id string) *acp.Error {
 
 func (c *conn) notFound(id string) *acp.Error {
 	if c.dialect.Load() {
-		return newError(codeDialectNotFound, "Session not found: "+id, errorData{id, "SESSION_NOT_FOUND"})
+		return newError(codeDialectNotFound, "Session not found: "+shown(id), errorData{id, "SESSION_NOT_FOUND"})
 	}
-	return newError(acp.CodeResourceNotFound, "session not found: "+id, errorData{SessionID: id})
+	return newError(acp.CodeResourceNotFound, "session not found: "+shown(id), errorData{SessionID: id})
 }
+
+// shown is an id of a client, which may be anything, as part of a sentence.
+func shown(id string) string { return strings.Trim(fmt.Sprintf("%.100q", id), `"`) }
 
 func (c *conn) busy(id string) *acp.Error {
 	code := acp.CodeInternalError

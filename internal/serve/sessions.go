@@ -51,6 +51,10 @@ func (c *conn) newSession(ctx context.Context, req *acp.Request) {
 	if isNull(req.Params) || p.namesAgent() {
 		c.dialect.Store(true)
 	}
+	if string(lookup(req.Params, "cwd")) == "null" && !c.dialect.Load() { // leaving it out is the dialect's way
+		c.fail(req, acp.Errorf(acp.CodeInvalidParams, "cwd must be an absolute path, not null"))
+		return
+	}
 	h := &hands{conn: c}
 	n, err := c.describe(p, h)
 	if err != nil {

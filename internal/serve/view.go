@@ -20,8 +20,9 @@ type view struct {
 	conn  *conn
 	att   session.Attachment // nil when relayed
 	relay *relay             // nil when local
-	stop  context.CancelFunc
-	done  chan struct{} // closed when the pump has ended
+	ctx   context.Context    // the pump's; set from the start, since the connection may end before the pump begins
+	stop  context.CancelFunc // ends the pump; nil when relayed
+	done  chan struct{}      // closed when the pump has ended
 
 	// mu is held while a prompt is handed to the hub, so that the pump cannot
 	// meet the turn's end before its request is known.
@@ -36,10 +37,12 @@ type pendingPrompt struct {
 	text strings.Builder // what the agent said in the turn
 }
 
-// open makes a view; the one it replaces hands over its pending prompts.
+// open makes a view, which must be started; the one it replaces hands over its
+// pending prompts.
 func (c *conn) open(att session.Attachment) *view {
+	ctx, stop := context.WithCancel(c.context())
 	v := &view{
-		id: att.Info().ID, conn: c, att: att, done: make(chan struct{}),
+		id: att.Info().ID, conn: c, att: att, ctx: ctx, stop: stop, done: make(chan struct{}),
 		pending: make(map[string][]*pendingPrompt), offers: make(map[string]context.CancelFunc),
 	}
 	c.mu.Lock()
@@ -58,13 +61,11 @@ func (c *conn) open(att session.Attachment) *view {
 // start runs the pump. caughtUp, if not nil, is called once the past up to
 // replay has been written.
 func (c *conn) start(v *view, replay session.Seq, caughtUp func()) {
-	ctx, stop := context.WithCancel(c.context())
-	v.stop = stop
 	go func() {
 		defer close(v.done)
-		err := v.pump(ctx, replay, caughtUp)
+		err := v.pump(v.ctx, replay, caughtUp)
 		v.withdrawOffers()
-		if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, io.EOF) && v.ctx.Err() == nil {
 			c.server.opts.Logger.Warn("attachment ended", "session", v.id, "err", err)
 		}
 	}()
