@@ -1,0 +1,191 @@
+// The scenarios. Each takes a Run, drives an agent and returns what it saw;
+// judging that is up to the test that asked.
+import { story } from "./connection.mjs";
+import { methods } from "@agentclientprotocol/sdk";
+
+const { session } = methods.agent;
+
+export async function initialize(run) {
+  const { initialized } = await run.start({ files: true, terminals: true });
+  return initialized;
+}
+
+// text: one turn, nothing asked.
+export async function text(run) {
+  const client = await run.start();
+  const { id, setup } = await client.newSession();
+  return { id, setup, turn: await client.prompt(id, run.args.prompt) };
+}
+
+// permission: each prompt in turn in one session, answered with args.permit.
+export async function permission(run) {
+  const client = await run.start({ permit: run.args.permit });
+  const { id } = await client.newSession();
+  const turns = [];
+  for (const prompt of run.args.prompts) turns.push(await client.prompt(id, prompt));
+  return { turns, asked: client.hands.permissions };
+}
+
+// cancelPermission: the turn is cancelled while a permission is asked for, and
+// the request answered as cancelled, as the protocol wants.
+export async function cancelPermission(run) {
+  const client = await run.start({
+    permit: async ({ sessionId }) => {
+      await client.cancel(sessionId);
+      return "cancelled";
+    },
+  });
+  const { id } = await client.newSession();
+  const turn = await client.prompt(id, run.args.prompt);
+  client.hands.offers.permit = "allow_once";
+  return { turn, next: await client.prompt(id, run.args.next), asked: client.hands.permissions };
+}
+
+// cancel: the turn is cancelled as soon as the answer begins.
+export async function cancel(run) {
+  const client = await run.start();
+  const { id } = await client.newSession();
+  const begun = client.wire.seen((m) => m.params?.update?.sessionUpdate === "agent_message_chunk");
+  const turn = client.prompt(id, run.args.prompt);
+  await begun;
+  await client.cancel(id);
+  return { turn: await turn, next: await client.prompt(id, run.args.next) };
+}
+
+// cancelTool: the turn is cancelled while a tool runs.
+export async function cancelTool(run) {
+  const client = await run.start();
+  const { id } = await client.newSession();
+  const begun = client.wire.seen((m) => m.params?.update?.status === "in_progress");
+  const turn = client.prompt(id, run.args.prompt);
+  await begun;
+  await client.cancel(id);
+  return { turn: await turn, next: await client.prompt(id, run.args.next) };
+}
+
+// reload: what one process showed live, a second one replays, and goes on.
+export async function reload(run) {
+  const first = await run.start();
+  const { id } = await first.newSession();
+  const turns = [];
+  for (const prompt of run.args.prompts) turns.push(await first.prompt(id, prompt));
+  await first.close();
+
+  const second = await run.start();
+  const setup = await second.load(id);
+  const replay = story(second.updates.map((u) => u.update));
+  return { turns, replay, setup, next: await second.prompt(id, run.args.next) };
+}
+
+// resume: a second process goes on without a replay.
+export async function resume(run) {
+  const first = await run.start();
+  const { id } = await first.newSession();
+  await first.prompt(id, run.args.prompt);
+  await first.close();
+
+  const second = await run.start();
+  const setup = await second.resume(id);
+  return { setup, replay: story(second.updates.map((u) => u.update)), next: await second.prompt(id, run.args.next) };
+}
+
+// sessions: list, close and delete, each also where there is nothing to do.
+export async function sessions(run) {
+  const client = await run.start();
+  const { cwd, prompt } = run.args;
+  const kept = await client.newSession();
+  const gone = await client.newSession();
+  await client.prompt(kept.id, prompt);
+  await client.prompt(gone.id, prompt);
+  const ids = async (params) => (await client.agent.request(session.list, params)).sessions.map((s) => s.sessionId);
+  const listed = (await client.agent.request(session.list, { cwd })).sessions;
+  const elsewhere = await ids({ cwd: "/nowhere/at/all" });
+  await client.agent.request(session.close, { sessionId: kept.id });
+  const afterClose = await failure(client.prompt(kept.id, prompt));
+  const listedClosed = await ids({ cwd });
+  await client.load(kept.id);
+  const afterLoad = await client.prompt(kept.id, prompt);
+  await client.agent.request(session.delete, { sessionId: gone.id });
+  await client.agent.request(session.delete, { sessionId: gone.id });
+  const listedDeleted = await ids({});
+  const loadDeleted = await failure(client.load(gone.id));
+  return {
+    kept: kept.id, gone: gone.id, cwd, listed, elsewhere, afterClose, listedClosed, afterLoad, listedDeleted, loadDeleted,
+  };
+}
+
+// config: every choice of every option, then the mode by the older method.
+export async function config(run) {
+  const client = await run.start();
+  const { id, setup } = await client.newSession();
+  const answers = [];
+  for (const option of setup.configOptions) {
+    for (const value of values(option)) {
+      const params = { sessionId: id, configId: option.id, value };
+      const { configOptions } = await client.agent.request(session.setConfigOption, params);
+      answers.push({ option: option.id, value, current: Object.fromEntries(configOptions.map((o) => [o.id, o.currentValue])) });
+    }
+  }
+  for (const mode of setup.modes?.availableModes ?? []) {
+    await client.agent.request(session.setMode, { sessionId: id, modeId: mode.id });
+  }
+  const badMode = await failure(client.agent.request(session.setMode, { sessionId: id, modeId: "no such mode" }));
+  const badValue = await failure(
+    client.agent.request(session.setConfigOption, { sessionId: id, configId: setup.configOptions[0].id, value: "no such value" }),
+  );
+  return { setup, answers, badMode, badValue, turn: await client.prompt(id, run.args.prompt) };
+}
+
+function values(option) {
+  return option.options.flatMap((o) => o.options ?? [o]).map((o) => o.value);
+}
+
+// files: the agent works on the editor's buffers.
+export async function files(run) {
+  const client = await run.start({ files: true, buffers: run.args.buffers });
+  const { id } = await client.newSession();
+  const turns = [];
+  for (const prompt of run.args.prompts) turns.push(await client.prompt(id, prompt));
+  return { turns, used: client.hands.used };
+}
+
+// terminals: the agent runs commands in the client's terminals.
+export async function terminals(run) {
+  const client = await run.start({ terminals: true });
+  const { id } = await client.newSession();
+  return { turn: await client.prompt(id, run.args.prompt), used: client.hands.used };
+}
+
+// question: the agent asks the person something.
+export async function question(run) {
+  const client = await run.start({ answer: run.args.answer });
+  const { id } = await client.newSession();
+  return { turn: await client.prompt(id, run.args.prompt), questions: client.hands.questions };
+}
+
+// errors: what a client does wrong, and how it is told.
+export async function errors(run) {
+  const client = await run.start();
+  const { id } = await client.newSession();
+  const request = (method, params) => failure(client.agent.request(method, params));
+  const failures = {
+    unknownPrompt: await request(session.prompt, { sessionId: "unknown", prompt: [{ type: "text", text: "hi" }] }),
+    unknownLoad: await request(session.load, { sessionId: "unknown", cwd: run.args.cwd, mcpServers: [] }),
+    traversal: await request(session.load, { sessionId: "../../etc/passwd", cwd: run.args.cwd, mcpServers: [] }),
+    relativeCwd: await request(session.new, { cwd: "relative/dir", mcpServers: [] }),
+    missingCwd: await request(session.new, { cwd: "/no/such/dir", mcpServers: [] }),
+    noBlocks: await request(session.prompt, { sessionId: id, prompt: [] }),
+    unknownMethod: await request("session/no_such_method", {}),
+    extension: await request("_someone/else", {}),
+    cursor: await request(session.list, { cursor: "no such cursor" }),
+  };
+  return { failures, turn: await client.prompt(id, run.args.prompt) };
+}
+
+async function failure(promise) {
+  try {
+    return { result: await promise };
+  } catch (error) {
+    return { code: error.code, message: error.message, data: error.data };
+  }
+}
