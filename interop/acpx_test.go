@@ -32,14 +32,13 @@ func newACPX(t *testing.T, bed *testbed.Bed) *acpx {
 }
 
 // run runs acpx with arguments and returns what it printed and its exit code.
-// acpx needs a newer Node than most systems have.
 func (x *acpx) run(args ...string) (stdout string, code int) {
 	x.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
 	defer cancel()
 	agent := strconv.Quote(x.bed.Command[0]) + " acp"
 	args = append([]string{filepath.Join(x.root, "acpx", "dist", "cli.js"), "--agent", agent}, args...)
-	cmd := exec.CommandContext(ctx, filepath.Join(x.root, "node", "bin", "node"), args...)
+	cmd := exec.CommandContext(ctx, nodeBinary(x.t), args...)
 	cmd.Env, cmd.Dir = x.bed.Env, x.bed.Work
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -31,6 +31,7 @@ type scenario struct {
 	Permit  string       `json:"permit,omitzero"` // kind of option, or "cancelled"
 	Buffers any          `json:"buffers,omitzero"`
 	Answer  any          `json:"answer,omitzero"`
+	Session any          `json:"session,omitzero"` // client capabilities about sessions
 	check   func(report) // judges the results
 }
 
@@ -83,6 +84,13 @@ func (r report) tell() {
 	r.t.Logf("stderr: %s", r.Stderr)
 }
 
+// nodeBinary is the Node that is pinned: acpx needs a newer one than many
+// systems have.
+func nodeBinary(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(testbed.Root(t), "interop", "node_modules", "node", "bin", "node")
+}
+
 // run has the client play scenarios, one after another.
 func run(t *testing.T, bed *testbed.Bed, scenarios []scenario) []report {
 	t.Helper()
@@ -92,7 +100,7 @@ func run(t *testing.T, bed *testbed.Bed, scenarios []scenario) []report {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), peerTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", filepath.Join(testbed.Root(t), "interop", "client", "client.mjs"), string(args))
+	cmd := exec.CommandContext(ctx, nodeBinary(t), filepath.Join(testbed.Root(t), "interop", "client", "client.mjs"), string(args))
 	cmd.Env, cmd.Dir = bed.Env, bed.Work
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

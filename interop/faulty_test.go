@@ -16,7 +16,7 @@ func TestClientFindsFaults(t *testing.T) {
 	t.Parallel()
 	bed := testbed.New(t, testbed.Anthropic)
 	faulty := filepath.Join(testbed.Root(t), "interop", "client", "faulty.mjs")
-	reports := run(t, bed, []scenario{{Name: "text", Agent: []string{"node", faulty}, Cwd: bed.Work, Prompt: "hi"}})
+	reports := run(t, bed, []scenario{{Name: "text", Agent: []string{nodeBinary(t), faulty}, Cwd: bed.Work, Prompt: "hi"}})
 	var found strings.Builder
 	for _, v := range reports[0].Violations {
 		found.Write(v.What)

@@ -24,7 +24,7 @@ func TestTypeScriptSDK(t *testing.T) {
 		t.Run(string(wire), func(t *testing.T) {
 			t.Parallel()
 			bed := testbed.New(t, wire)
-			play(t, bed, slices.Concat(basics(), permissions(bed), cancels(), lasting(), clientSide(bed)))
+			play(t, bed, slices.Concat(basics(), permissions(bed), cancels(), lasting(), clientSide(bed), models()))
 		})
 	}
 }

@@ -9,7 +9,7 @@ import { RequestError } from "@agentclientprotocol/sdk";
 export class Hands {
   // offers: permit (kind of option to choose, "cancelled", or a function),
   // buffers (files by path as an editor holds them), files, terminals (bools),
-  // answer (of an elicitation).
+  // answer (of an elicitation), session (capabilities as they are declared).
   constructor(connection, offers) {
     this.connection = connection;
     this.offers = { permit: "allow_once", ...offers };
@@ -20,11 +20,12 @@ export class Hands {
   }
 
   capabilities() {
-    const { files, terminals, answer } = this.offers;
+    const { files, terminals, answer, session } = this.offers;
     return {
       fs: { readTextFile: !!files, writeTextFile: !!files },
       terminal: !!terminals,
       ...(answer ? { elicitation: { form: {} } } : {}),
+      ...(session ? { session } : {}),
     };
   }
 

@@ -26,6 +26,24 @@ export async function permission(run) {
   return { turns, asked: client.hands.permissions };
 }
 
+// turns: each prompt in turn in one session; a turn that fails is told as such.
+export async function turns(run) {
+  const client = await run.start({ session: run.args.session });
+  const { id } = await client.newSession();
+  const results = [];
+  for (const prompt of run.args.prompts) {
+    results.push(await client.prompt(id, prompt).catch((error) => ({ failure: told(error) })));
+  }
+  return results;
+}
+
+// queue: several prompts at once in one session.
+export async function queue(run) {
+  const client = await run.start();
+  const { id } = await client.newSession();
+  return Promise.all(run.args.prompts.map((prompt) => client.prompt(id, prompt).catch((error) => ({ failure: told(error) }))));
+}
+
 // cancelPermission: the turn is cancelled while a permission is asked for, and
 // the request answered as cancelled, as the protocol wants.
 export async function cancelPermission(run) {
@@ -182,10 +200,46 @@ export async function errors(run) {
   return { failures, turn: await client.prompt(id, run.args.prompt) };
 }
 
+// beyond: what only the unstable schema has.
+export async function beyond(run) {
+  const client = await run.start();
+  const { cwd, prompt } = run.args;
+  const { id } = await client.newSession();
+  await client.prompt(id, prompt);
+  const ask = (method, params) => client.agent.request(method, { sessionId: id, ...params });
+  const listed = async (params) => (await client.agent.request(session.list, params)).sessions.map((s) => s.sessionId);
+
+  const fork = await ask("session/fork", { cwd, mcpServers: [] });
+  const forked = await client.prompt(fork.sessionId, prompt);
+  const title = await ask("session/set_title", { title: "A better name" });
+  const status = [await ask("session/status", {})];
+  await ask("session/archive", {});
+  status.push(await ask("session/status", {}));
+  const archived = { listed: await listed({}), only: await listed({ archived: "only" }) };
+  await ask("session/unarchive", {});
+  return { id, fork: fork.sessionId, forked, title, status, archived, listed: await listed({}) };
+}
+
+// login: out and in again.
+export async function login(run) {
+  const client = await run.start();
+  const { id } = await client.newSession();
+  await client.agent.request(methods.agent.logout, {});
+  const refused = await failure(client.prompt(id, run.args.prompt));
+  const [method] = client.initialized.authMethods;
+  await client.agent.request(methods.agent.authenticate, { methodId: method.id });
+  const unknown = await failure(client.agent.request(methods.agent.authenticate, { methodId: "unknown" }));
+  return { refused, unknown, turn: await client.prompt(id, run.args.prompt) };
+}
+
 async function failure(promise) {
   try {
     return { result: await promise };
   } catch (error) {
-    return { code: error.code, message: error.message, data: error.data };
+    return told(error);
   }
+}
+
+function told({ code, message, data }) {
+  return { code, message, data };
 }

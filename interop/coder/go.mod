@@ -6,4 +6,4 @@ go 1.26
 
 tool github.com/coder/acp-go-sdk/example/client
 
-require github.com/coder/acp-go-sdk v0.13.0 // indirect
+require github.com/coder/acp-go-sdk v0.13.0

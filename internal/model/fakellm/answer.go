@@ -46,7 +46,8 @@ const (
 var halves = strings.NewReplacer(highHalf, `\ud83c`, lowHalf, `\udf89`)
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, b *body, p protocol) {
-	prompt, steps := b.prompt()
+	last, steps := b.prompt()
+	prompt := last.directions()
 	script := parseScript(prompt)
 	a := &answer{w: w, r: r, req: b, p: p, id: "fake" + strconv.Itoa(s.next()), stop: "end"}
 	a.reuse = strings.Contains(prompt, "D:REUSEID")
@@ -287,5 +288,5 @@ func (a *answer) tokens() (in, out int) {
 	for _, c := range a.calls {
 		out += len(c.input)
 	}
-	return len(prompt)/4 + 1, out/4 + 1
+	return len(prompt.text())/4 + 1, out/4 + 1
 }

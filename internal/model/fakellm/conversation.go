@@ -92,9 +92,9 @@ func (b *body) items() []item {
 	return b.Messages
 }
 
-// prompt returns the last text a user wrote and how many steps with tool calls
-// the model has taken since.
-func (b *body) prompt() (text string, steps int) {
+// prompt returns what a user wrote last and how many steps with tool calls the
+// model has taken since.
+func (b *body) prompt() (last content, steps int) {
 	calling := false
 	for _, it := range b.items() {
 		isCall := it.Type == "function_call" || len(it.ToolCalls) > 0 || it.Content.has("tool_use")
@@ -102,12 +102,23 @@ func (b *body) prompt() (text string, steps int) {
 		case isCall && !calling:
 			steps++
 		case it.Role == "user" && isPrompt(it.Content.text()):
-			text, steps = it.Content.text(), 0
+			last, steps = it.Content, 0
 		}
 		// Items of one Responses step follow each other; messages stand alone.
 		calling = isCall && it.Type == "function_call"
 	}
-	return text, steps
+	return last, steps
+}
+
+// directions are what the script is read from. Agents merge a prompt whose turn
+// failed with the next one; then the last part that asks for something counts.
+func (c content) directions() string {
+	for i := len(c) - 1; i >= 0; i-- {
+		if len(actions(c[i].Text)) > 0 {
+			return c[i].Text
+		}
+	}
+	return c.text()
 }
 
 // isPrompt leaves out what agents say to the model in the user's name.

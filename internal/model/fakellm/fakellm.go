@@ -116,7 +116,8 @@ func (s *Server) record(r *http.Request, raw []byte, b *body) int {
 	if v := jsontext.Value(raw); v.IsValid() {
 		req.Body = v
 	}
-	req.Prompt, _ = b.prompt()
+	last, _ := b.prompt()
+	req.Prompt = last.text()
 	req.Bytes = len(req.Prompt)
 	for _, t := range b.Tools {
 		req.Tools = append(req.Tools, t.name())
