@@ -26,12 +26,7 @@ func (c *conn) prompt(ctx context.Context, req *acp.Request, p *params) {
 	if p.Prompt.Kind() == '"' {
 		c.dialect.Store(true)
 	}
-	v, ok := c.view(p.session())
-	if !ok {
-		c.fail(req, c.notFound(p.session()))
-		return
-	}
-	blocks, err := c.readPrompt(v, p.Prompt)
+	v, blocks, err := c.readPrompt(p)
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
@@ -41,22 +36,23 @@ func (c *conn) prompt(ctx context.Context, req *acp.Request, p *params) {
 	})
 }
 
-func (c *conn) readPrompt(v *view, prompt raw) ([]raw, error) {
+// readPrompt finds the session a prompt is for and checks its content.
+func (c *conn) readPrompt(p *params) (*view, []raw, error) {
+	v, ok := c.view(p.session())
+	if !ok {
+		return nil, nil, session.ErrNotActive
+	}
 	a := accepts{lenient: c.dialect.Load()}
 	if agent, err := c.server.opts.Agents.Rebind(v.att.Info().Agent); err == nil {
 		a.image, a.audio = agent.Image, agent.Audio
 	}
-	return readPrompt(prompt, a)
+	blocks, err := readPrompt(p.Prompt, a)
+	return v, blocks, err
 }
 
 // steer answers _session/steering.
 func (c *conn) steer(ctx context.Context, req *acp.Request, p *params) {
-	v, ok := c.view(p.session())
-	if !ok {
-		c.fail(req, c.notFound(p.session()))
-		return
-	}
-	blocks, err := c.readPrompt(v, p.Prompt)
+	v, blocks, err := c.readPrompt(p)
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
