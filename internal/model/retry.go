@@ -76,7 +76,7 @@ func (r *retrying) Stream(ctx context.Context, req *Request, emit func(Event) er
 	for attempt := 1; ; attempt++ {
 		told := false
 		resp, err := r.Provider.Stream(ctx, req, func(ev Event) error {
-			told = true
+			told = told || ev.Kind != Retrying
 			return emit(ev)
 		})
 		if err == nil || told || attempt >= r.policy.Attempts {

@@ -157,8 +157,10 @@ func TestCachePoints(t *testing.T) {
 	body := sent(t, "claude-sonnet-4-6", &model.Request{
 		System: []string{"rules", "", "today"},
 		Messages: []model.Message{
-			model.UserText("one"), {Role: model.RoleAssistant, Parts: []model.Part{model.Text("1")}},
-			model.UserText("two"), {Role: model.RoleAssistant, Parts: []model.Part{model.Text("2")}},
+			model.UserText("one"),
+			{Role: model.RoleAssistant, Parts: []model.Part{model.Text("1")}},
+			model.UserText("two"),
+			{Role: model.RoleAssistant, Parts: []model.Part{model.Text("2")}},
 			model.UserText("three"),
 		},
 	})

@@ -73,7 +73,7 @@ func (t *turn) play() {
 		t.say("That did not work: " + strings.TrimSpace(excerpt(results[len(results)-1])) + "\n\n" + closing)
 		return
 	}
-	for _, s := range remaining(steps, len(results)) {
+	for _, s := range t.remaining(steps, len(results)) {
 		if t.perform(s, len(results)) {
 			return
 		}
@@ -87,26 +87,26 @@ func (t *turn) past() (prompt string, results []*model.ToolResult) {
 		if m.Role != model.RoleUser {
 			continue
 		}
-		if text := m.Text(); strings.TrimSpace(text) != "" {
-			prompt, results = text, nil
-		}
 		for _, p := range m.Parts {
 			if p.ToolResult != nil {
 				results = append(results, p.ToolResult)
 			}
 		}
+		if text := m.Text(); strings.TrimSpace(text) != "" {
+			prompt, results = text, nil
+		}
 	}
 	return prompt, results
 }
 
-// remaining leaves out the first n tool calls and all that came before the
-// last of them.
-func remaining(steps []step, n int) []step {
+// remaining leaves out the first n tool calls that could be made and all that
+// came before the last of them.
+func (t *turn) remaining(steps []step, n int) []step {
 	for i, s := range steps {
 		if n == 0 {
 			return steps[i:]
 		}
-		if s.tool != "" {
+		if s.tool != "" && t.offers(s.tool) {
 			n--
 		}
 	}

@@ -18,7 +18,7 @@ func list(arg string) step {
 		}
 	}
 	dir = unquote(dir)
-	return call("I list "+dir+".", "list_dir", object{"path": dir})
+	return call("I list "+orElse(strings.TrimPrefix(dir, "."), "the files here")+".", "list_dir", object{"path": dir})
 }
 
 func read(arg string) (step, bool) {

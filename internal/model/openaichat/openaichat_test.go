@@ -83,27 +83,32 @@ func TestTolerance(t *testing.T) {
 		{
 			"no usage, no finish reason, only [DONE]",
 			events(`{"choices":[{"delta":{"content":"ok"}}]}`, `[DONE]`),
-			[]model.Part{model.Text("ok")}, model.StopEndTurn,
+			[]model.Part{model.Text("ok")},
+			model.StopEndTurn,
 		},
 		{
 			"finish reason and no [DONE]",
 			events(`{"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}`),
-			[]model.Part{model.Text("ok")}, model.StopEndTurn,
+			[]model.Part{model.Text("ok")},
+			model.StopEndTurn,
 		},
 		{
 			"a whole answer instead of a stream",
 			answer{kind: "application/json; charset=utf-8", body: `{"choices":[{"message":{"role":"assistant","content":"ok","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`},
-			[]model.Part{model.Text("ok"), toolCall("1", "f", `{}`)}, model.StopToolUse,
+			[]model.Part{model.Text("ok"), toolCall("1", "f", `{}`)},
+			model.StopToolUse,
 		},
 		{
 			"reasoning in the other field, nulls everywhere",
 			events(`{"choices":[{"delta":{"content":null,"reasoning":"hm","tool_calls":null},"finish_reason":null}],"usage":null}`, `{"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}`),
-			[]model.Part{{Thinking: &model.Thinking{Text: "hm"}}, model.Text("ok")}, model.StopEndTurn,
+			[]model.Part{{Thinking: &model.Thinking{Text: "hm"}}, model.Text("ok")},
+			model.StopEndTurn,
 		},
 		{
 			"content as a list of thinking and text",
 			events(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}]}`, `{"choices":[{"delta":{"content":[{"type":"text","text":"ok"}]},"finish_reason":"stop"}]}`),
-			[]model.Part{{Thinking: &model.Thinking{Text: "hm"}}, model.Text("ok")}, model.StopEndTurn,
+			[]model.Part{{Thinking: &model.Thinking{Text: "hm"}}, model.Text("ok")},
+			model.StopEndTurn,
 		},
 		{
 			"interleaved parallel calls by index",
@@ -112,36 +117,42 @@ func TestTolerance(t *testing.T) {
 				`{"choices":[{"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{\"y\":"}}]}}]}`,
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":1}"}}]}}]}`,
 				`{"choices":[{"delta":{"tool_calls":[{"index":1,"function":{"arguments":"2}"}}]},"finish_reason":"tool_calls"}]}`, `[DONE]`),
-			[]model.Part{toolCall("a", "f", `{"x":1}`), toolCall("b", "g", `{"y":2}`)}, model.StopToolUse,
+			[]model.Part{toolCall("a", "f", `{"x":1}`), toolCall("b", "g", `{"y":2}`)},
+			model.StopToolUse,
 		},
 		{
 			"whole calls that all have index 0",
 			events(
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}]}}]}`,
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}]},"finish_reason":"stop"}]}`),
-			[]model.Part{toolCall("a", "f", `{"x":1}`), toolCall("b", "f", `{"x":2}`)}, model.StopToolUse,
+			[]model.Part{toolCall("a", "f", `{"x":1}`), toolCall("b", "f", `{"x":2}`)},
+			model.StopToolUse,
 		},
 		{
 			"arguments as an object, no index",
 			events(`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":[1]}}}]},"finish_reason":"stop"}]}`),
-			[]model.Part{toolCall("a", "f", `{"x":[1]}`)}, model.StopToolUse,
+			[]model.Part{toolCall("a", "f", `{"x":[1]}`)},
+			model.StopToolUse,
 		},
 		{
 			"the name repeated in every delta",
 			events(
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}}]}`,
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}]},"finish_reason":"tool_calls"}]}`),
-			[]model.Part{toolCall("a", "f", `{"x":1}`)}, model.StopToolUse,
+			[]model.Part{toolCall("a", "f", `{"x":1}`)},
+			model.StopToolUse,
 		},
 		{
 			"refusal",
 			events(`{"choices":[{"delta":{"refusal":"no"},"finish_reason":"stop"}]}`, `[DONE]`),
-			[]model.Part{model.Text("no")}, model.StopRefusal,
+			[]model.Part{model.Text("no")},
+			model.StopRefusal,
 		},
 		{
 			"cut at the limit",
 			events(`{"choices":[{"delta":{"content":"o"},"finish_reason":"length"}]}`, `[DONE]`),
-			[]model.Part{model.Text("o")}, model.StopMaxTokens,
+			[]model.Part{model.Text("o")},
+			model.StopMaxTokens,
 		},
 	}
 	for _, tt := range tests {
