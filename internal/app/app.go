@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
+	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
 	"github.com/grapnel-ai/grapnel/internal/native"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -49,6 +51,7 @@ type App struct {
 	hub     *hub.Hub
 	server  *serve.Server
 	auth    *auth
+	client  *http.Client // of all model providers, so that turns find connections open
 	started time.Time
 }
 
@@ -56,7 +59,7 @@ type App struct {
 // cannot work says so when it is asked for, and the rest does. Errors are those
 // nothing can work without.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{opts: o, log: newLogger(o), started: time.Now()}
+	a := &App{opts: o, log: newLogger(o), client: endpoint.NewClient(), started: time.Now()}
 	a.conf = newLive(o.Home, o.Environ)
 	if err := a.conf.environmentError(); err != nil {
 		return nil, err

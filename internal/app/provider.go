@@ -31,15 +31,15 @@ func (a *App) providerOf(c *config.Config, alias string) (chosen, error) {
 	if err != nil {
 		return chosen{}, err
 	}
-	known, err := provider.New(providerConfig(choice, config.Credentials{}))
+	known, err := provider.New(a.providerConfig(choice, config.Credentials{}))
 	return chosen{choice, known}, err
 }
 
-func providerConfig(p config.ProviderChoice, secrets config.Credentials) provider.Config {
+func (a *App) providerConfig(p config.ProviderChoice, secrets config.Credentials) provider.Config {
 	return provider.Config{
 		Name: p.Name, Kind: provider.Kind(p.Kind), BaseURL: p.BaseURL, Model: p.Model,
 		APIKey:  func() (string, error) { return secrets.APIKey, nil },
-		Headers: secrets.Headers, ContextWindow: p.ContextWindow,
+		Headers: secrets.Headers, ContextWindow: p.ContextWindow, Client: a.client,
 	}
 }
 
@@ -90,7 +90,7 @@ func (a *App) connect(ctx context.Context, alias string) (model.Provider, error)
 	if err != nil {
 		return nil, err
 	}
-	first, err := withSecrets(ctx, choice, src)
+	first, err := a.withSecrets(ctx, choice, src)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (a *App) connect(ctx context.Context, alias string) (model.Provider, error)
 		if err != nil {
 			return nil, err
 		}
-		p, err := withSecrets(ctx, other, src)
+		p, err := a.withSecrets(ctx, other, src)
 		if errors.Is(err, config.ErrNoCredentials) {
 			continue // a fallback without a key is no fallback
 		}
@@ -112,10 +112,10 @@ func (a *App) connect(ctx context.Context, alias string) (model.Provider, error)
 	return model.WithFallback(first, others...), nil
 }
 
-func withSecrets(ctx context.Context, choice config.ProviderChoice, src config.Sources) (model.Provider, error) {
+func (a *App) withSecrets(ctx context.Context, choice config.ProviderChoice, src config.Sources) (model.Provider, error) {
 	secrets, err := choice.Credentials(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	return provider.New(providerConfig(choice, secrets))
+	return provider.New(a.providerConfig(choice, secrets))
 }
