@@ -1,0 +1,76 @@
+package main
+
+import "fmt"
+
+// metric is a value that a benchmark reports.
+type metric struct{ bench, unit string }
+
+// target is a line of the page.
+type target struct {
+	what  string
+	value metric
+	over  metric  // if set, what the value is divided by
+	limit float64 // the value is to be at most this; 0 means no target
+	unit  string  // for people; "×" stands before the number
+}
+
+// targets are what the project promises, in the order of the page.
+var targets = []target{
+	{what: "`grapnel acp`, from spawn to its answer to initialize, against a program that links the same and does nothing", value: metric{"ColdStart", "x-base"}, limit: 1.6, unit: "×"},
+	{what: "the same, in time", value: metric{"ColdStart", "ms-p50"}, limit: 8, unit: "ms"},
+	{what: "decode an agent_message_chunk", value: metric{"DecodeChunk", "ns-p50"}, limit: 2500, unit: "ns"},
+	{what: "its allocations", value: metric{"DecodeChunk", "allocs"}, limit: 12},
+	{what: "encode an agent_message_chunk", value: metric{"EncodeChunk", "ns-p50"}, unit: "ns"},
+	{what: "request and answer through the engine on both sides of a pipe, against the same bytes bare", value: metric{"Echo", "x-base"}, unit: "×"},
+	{what: "text turn, beyond the model's own time", value: metric{"TextTurn", "ms-over"}, limit: 1, unit: "ms"},
+	{what: "each read tool of a turn, beyond that", value: metric{"ToolTurn", "ms-over/tool"}, limit: 1.5, unit: "ms"},
+	{what: "each chunk of a long answer, beyond the model's own time", value: metric{"Stream", "us-over/chunk"}, unit: "µs"},
+	{what: "append an event to a new session, against a bare SQLite commit", value: metric{"Append/after=1", "x-base"}, limit: 2, unit: "×"},
+	{what: "after 10,000 events", value: metric{"Append/after=10000", "x-base"}, limit: 2, unit: "×"},
+	{what: "after 100,000 events", value: metric{"Append/after=100000", "x-base"}, limit: 2, unit: "×"},
+	{what: "session/load of 10,000 updates, delivered", value: metric{"Load/updates=10000", "ms-p50"}, limit: 50, unit: "ms"},
+	{what: "each of 100,000 updates, against each of 10,000", value: metric{"Load/updates=100000", "us/update"}, over: metric{"Load/updates=10000", "us/update"}, limit: 1.3, unit: "×"},
+	{what: "memory when idle, against a program that links the same", value: metric{"Memory", "x-base"}, limit: 1.6, unit: "×"},
+	{what: "memory when idle", value: metric{"Memory", "idle-MiB"}, unit: "MiB"},
+	{what: "memory after a turn with a tool", value: metric{"Memory", "turn-MiB"}, unit: "MiB"},
+	{what: "memory after loading 100,000 updates", value: metric{"Memory", "loaded-MiB"}, unit: "MiB"},
+}
+
+// measured is the value of a target; false when its benchmark did not run.
+func (t target) measured(r *results) (float64, bool) {
+	v, ok := r.median(t.value.bench, t.value.unit)
+	if !ok || t.over == (metric{}) {
+		return v, ok
+	}
+	over, ok := r.median(t.over.bench, t.over.unit)
+	return v / over, ok && over != 0
+}
+
+// show writes a value the way people read it.
+func (t target) show(v float64) string {
+	number := fmt.Sprintf("%.2f", v)
+	switch {
+	case v >= 100 || v == float64(int(v)):
+		number = fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		number = fmt.Sprintf("%.1f", v)
+	}
+	switch t.unit {
+	case "":
+		return number
+	case "×":
+		return "× " + number
+	}
+	return number + " " + t.unit
+}
+
+// verdict says whether a value meets the target.
+func (t target) verdict(v float64) string {
+	switch {
+	case t.limit == 0:
+		return ""
+	case v <= t.limit:
+		return "yes"
+	}
+	return "**no**"
+}
