@@ -123,7 +123,8 @@ type Actor struct {
 	desk   ask.Desk
 	fold   fold.Fold
 
-	idle    *timer
+	timers  map[*timer]struct{} // that have not run
+	idle    *time.Timer
 	closing *closing
 	ended   bool
 	sets    int // config changes under way
@@ -136,7 +137,7 @@ func Start(ctx context.Context, cfg Config) (*Actor, error) {
 		cfg: cfg, limits: cfg.Limits.withDefaults(), mail: newMailbox(), done: make(chan struct{}),
 		seen: cfg.State, next: cfg.State.Clone(), info: cfg.Info,
 		prompts: make(map[string]*turn), steered: make(map[string]*session.Prompted),
-		calls: newCalls(), ids: session.IDs{Prefix: "e"},
+		timers: make(map[*timer]struct{}), calls: newCalls(), ids: session.IDs{Prefix: "e"},
 	}
 	a.driver.epoch = cfg.State.Epoch
 	if err := a.recover(ctx); err != nil {
@@ -165,17 +166,33 @@ func (a *Actor) run() {
 		}
 		a.commit()
 		a.endWhenIdle()
-		clear(control)
-		clear(said)
+		control, said = recycle(control), recycle(said)
 		a.watchIdle()
 	}
 	a.leave()
 }
 
+// keepItems is how many items' room a session keeps between batches: a burst
+// must not cost an idle session its memory for ever.
+const keepItems = 256
+
+// recycle empties a slice for its next use.
+func recycle[T any](s []T) []T {
+	if cap(s) > keepItems {
+		return nil
+	}
+	clear(s)
+	return s[:0]
+}
+
 // leave answers what came too late.
 func (a *Actor) leave() {
-	a.idle.stop()
-	a.repairs.stop()
+	if a.idle != nil {
+		a.idle.Stop()
+	}
+	for t := range a.timers {
+		t.stop()
+	}
 	for _, f := range a.mail.close() {
 		f()
 	}
@@ -213,15 +230,33 @@ func call[T any](ctx context.Context, a *Actor, f func(reply func(T, error))) (T
 	}
 }
 
-// timer posts work to the actor after a time. A nil timer is stopped.
-type timer struct{ t *time.Timer }
-
-func (a *Actor) after(d time.Duration, f func()) *timer {
-	return &timer{time.AfterFunc(d, func() { a.mail.post(f) })}
+// timer posts work to the actor after a time. It belongs to the actor's
+// goroutine; a nil timer is stopped.
+type timer struct {
+	actor *Actor
+	t     *time.Timer
 }
 
+// after runs f in a while. What is left of an actor's timers ends with it: they
+// would keep its memory.
+func (a *Actor) after(d time.Duration, f func()) *timer {
+	t := &timer{actor: a}
+	a.timers[t] = struct{}{}
+	t.t = time.AfterFunc(d, func() {
+		a.mail.post(func() {
+			if _, live := a.timers[t]; live {
+				delete(a.timers, t)
+				f()
+			}
+		})
+	})
+	return t
+}
+
+// stop keeps f from running, also when its time has come already.
 func (t *timer) stop() {
 	if t != nil {
+		delete(t.actor.timers, t)
 		t.t.Stop()
 	}
 }

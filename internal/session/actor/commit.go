@@ -30,9 +30,7 @@ func (b *batch) empty() bool {
 }
 
 func (b *batch) reset() {
-	clear(b.events)
-	clear(b.then)
-	*b = batch{events: b.events[:0], then: b.then[:0]}
+	*b = batch{events: recycle(b.events), then: recycle(b.then)}
 }
 
 // stage puts an event next in line. It counts for every decision from now on

@@ -75,14 +75,18 @@ func (a *Actor) openDriver() {
 	}
 	a.then(func(err error) {
 		if err != nil {
-			a.openedDriver(s, nil, err)
+			a.openedDriver(s, nil, session.Setup{}, err)
 			return
 		}
 		a.closers.Add(1)
 		go func() {
 			defer a.closers.Done()
 			h, err := openSafely(ctx, a.cfg.Driver, req)
-			if !a.mail.post(func() { a.openedDriver(s, h, err) }) && h != nil {
+			var setup session.Setup
+			if err == nil {
+				setup = h.Setup() // here, not on the actor's goroutine: it is the driver's code
+			}
+			if !a.mail.post(func() { a.openedDriver(s, h, setup, err) }) && h != nil {
 				a.closeNow(h)
 			}
 		}()
@@ -108,7 +112,7 @@ func (a *Actor) history(ctx context.Context, yield func(session.Event) error) er
 	})
 }
 
-func (a *Actor) openedDriver(s *sink, h session.Handle, err error) {
+func (a *Actor) openedDriver(s *sink, h session.Handle, setup session.Setup, err error) {
 	if a.driver.sink != s { // given up meanwhile
 		if h != nil {
 			a.closeHandle(h)
@@ -120,7 +124,7 @@ func (a *Actor) openedDriver(s *sink, h session.Handle, err error) {
 	if err == nil {
 		a.driver.handle = h
 		a.current.Store(&opened{h})
-		a.cfg.Board.SetSetup(h.Setup())
+		a.cfg.Board.SetSetup(setup)
 		a.watchDeath(s, h)
 	} else {
 		s.end()
@@ -182,7 +186,6 @@ func (a *Actor) abandon() {
 	waiting := d.waiting
 	*d = driver{epoch: d.epoch, handle: d.handle}
 	if d.handle != nil {
-		a.cfg.Board.SetSetup(d.handle.Setup())
 		a.closeHandle(d.handle)
 		d.handle = nil
 	}

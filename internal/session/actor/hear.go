@@ -58,8 +58,8 @@ func (a *Actor) emitted(i *item) {
 // hold keeps a change of Info until the driver's next event or the turn's end,
 // so that both are committed together; between turns it does not wait.
 func (a *Actor) hold(c session.InfoChange) {
-	if a.info.TitleSet {
-		c.Title = nil // a person chose it
+	if a.titleChosen() {
+		c.Title = nil
 	}
 	if a.held == nil {
 		a.held = new(session.InfoChange)
@@ -68,6 +68,12 @@ func (a *Actor) hold(c session.InfoChange) {
 	if a.turn == nil {
 		a.stageHeld()
 	}
+}
+
+// titleChosen reports whether a person chose the title, just now included.
+func (a *Actor) titleChosen() bool {
+	c := a.batch.change
+	return a.info.TitleSet || c != nil && c.TitleSet != nil && *c.TitleSet
 }
 
 func (a *Actor) stageHeld() {
@@ -104,7 +110,8 @@ func (a *Actor) ask(i *item) {
 	a.desk.Add(q)
 	if a.limits.Ask > 0 {
 		q.Expires = a.now().Add(a.limits.Ask)
-		q.Timer = a.after(a.limits.Ask, func() { a.withdraw(q.ID, ask.Expired) }).t
+		expiry := a.after(a.limits.Ask, func() { a.withdraw(q.ID, ask.Expired) })
+		q.Closed = expiry.stop
 	}
 	a.batch.opened = append(a.batch.opened, q.Request)
 	a.watchAble(q)
@@ -187,13 +194,12 @@ func (a *Actor) watchIdle() {
 	if a.limits.Idle <= 0 || a.cfg.OnIdle == nil {
 		return
 	}
-	if a.ended || a.busyNow() {
-		a.idle.stop()
-		return
-	}
 	if a.idle == nil {
-		a.idle = &timer{time.AfterFunc(a.limits.Idle, a.cfg.OnIdle)}
+		a.idle = time.AfterFunc(a.limits.Idle, a.cfg.OnIdle)
+	}
+	if a.ended || a.busyNow() {
+		a.idle.Stop()
 		return
 	}
-	a.idle.t.Reset(a.limits.Idle)
+	a.idle.Reset(a.limits.Idle)
 }

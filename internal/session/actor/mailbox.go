@@ -10,7 +10,7 @@ import (
 )
 
 // mailboxBytes is how much a driver may be ahead of the store before it waits.
-const mailboxBytes = 1 << 20
+const mailboxBytes = 256 << 10
 
 // itemOverhead is what an item costs beside its body, roughly.
 const itemOverhead = 256

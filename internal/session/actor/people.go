@@ -9,7 +9,6 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/attach"
 	"github.com/grapnel-ai/grapnel/internal/session/ingest"
-	"github.com/grapnel-ai/grapnel/internal/session/state"
 )
 
 // Answer settles a request with what an attachment answered. It reports whether
@@ -57,8 +56,11 @@ func (a *Actor) Steer(ctx context.Context, c *attach.Cursor, content []jsontext.
 		how  session.Steered
 		turn string
 	}
+	t, err := a.newTurn(c, session.PromptRequest{Content: content})
+	if err != nil {
+		return session.SteerFailed, "", err
+	}
 	o, err := call(ctx, a, func(reply func(outcome, error)) {
-		t := newTurn(c.ID(), c.Request().Hands, session.PromptRequest{Content: content})
 		switch {
 		case a.closing != nil:
 			reply(outcome{how: session.SteerFailed}, a.closing.refuse())
@@ -102,9 +104,7 @@ func (a *Actor) steeredTurn(t, s *turn, err error, done func(session.Steered, st
 	if err != nil || a.turn != t {
 		done(session.SteerFailed, t.id, nil)
 	} else {
-		said := *s
-		said.id = t.id
-		a.stageUser(&said, s.content)
+		a.stageUser(t.id, s)
 		a.keepSteered(s.key, t.id)
 		a.then(func(err error) { done(session.Injected, t.id, err) })
 	}
@@ -206,9 +206,4 @@ func (a *Actor) Status(ctx context.Context) (session.Status, error) {
 		}
 		reply(s, nil)
 	})
-}
-
-// State copies the session's State as of its last committed event.
-func (a *Actor) State(ctx context.Context) (*state.State, error) {
-	return call(ctx, a, func(reply func(*state.State, error)) { reply(a.seen.Clone(), nil) })
 }

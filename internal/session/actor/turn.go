@@ -25,6 +25,7 @@ const codeInternal = -32603
 type turn struct {
 	id, key, by string
 	content     []jsontext.Value
+	said        []message // the content as what people see
 	hands       session.Hands
 	ctx         context.Context // the driver's
 	cancel      context.CancelFunc
@@ -35,10 +36,36 @@ type turn struct {
 	settle     *timer // bounds how long the driver may take to stop
 }
 
-func newTurn(by string, hands session.Hands, req session.PromptRequest) *turn {
-	t := &turn{id: session.NewID("t"), key: req.Key, by: by, content: req.Content, hands: hands}
+// message is a chunk of a person's message.
+type message struct {
+	body  jsontext.Value
+	facts ingest.Facts
+}
+
+// newTurn makes a turn of a prompt, on the goroutine of whoever prompts: what
+// was said may be large.
+func (a *Actor) newTurn(c *attach.Cursor, req session.PromptRequest) (*turn, error) {
+	if len(req.Key) > maxKey {
+		return nil, session.Invalidf("idempotency key of %d bytes is longer than %d", len(req.Key), maxKey)
+	}
+	t := &turn{
+		id: session.NewID("t"), key: req.Key, by: c.ID(),
+		content: req.Content, hands: c.Request().Hands,
+	}
+	id := session.NewID("m")
+	for _, block := range req.Content {
+		if block.Kind() != jsontext.KindBeginObject || !block.IsValid() {
+			return nil, session.Invalidf("prompt holds a content block that is no JSON object")
+		}
+		body := a.userChunk(block, id)
+		facts, err := ingest.Look(body)
+		if err != nil {
+			return nil, err
+		}
+		t.said = append(t.said, message{body, facts})
+	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	return t
+	return t, nil
 }
 
 func (t *turn) stop() {
@@ -48,18 +75,14 @@ func (t *turn) stop() {
 
 // Prompt takes a prompt: it runs, waits, joins the running turn or is known
 // already. When Prompt returns it is committed, and a Cancel that comes after it
-// was called finds it.
+// was called finds it. It stands even if ctx ends while Prompt waits.
 func (a *Actor) Prompt(ctx context.Context, c *attach.Cursor, req session.PromptRequest) (session.Prompted, error) {
-	for _, block := range req.Content {
-		if !block.IsValid() || block.Kind() != jsontext.KindBeginObject {
-			return session.Prompted{}, session.Invalidf("prompt holds a content block that is no JSON object")
-		}
-	}
-	if len(req.Key) > maxKey {
-		return session.Prompted{}, session.Invalidf("idempotency key of %d bytes is longer than %d", len(req.Key), maxKey)
+	t, err := a.newTurn(c, req)
+	if err != nil {
+		return session.Prompted{}, err
 	}
 	return call(ctx, a, func(reply func(session.Prompted, error)) {
-		a.prompt(newTurn(c.ID(), c.Request().Hands, req), req.Exclusive, reply)
+		a.prompt(t, req.Exclusive, reply)
 	})
 }
 
@@ -135,7 +158,7 @@ func (a *Actor) begin(t *turn) {
 	start := a.own(session.KindTurnStart, session.Live, t.id, session.TurnStart{Turn: t.id, Key: t.key})
 	start.By = t.by
 	a.stage(start)
-	a.stageUser(t, t.content)
+	a.stageUser(t.id, t)
 	now := a.now()
 	a.changeInfo(session.InfoChange{UpdatedAt: &now})
 	a.then(func(err error) {
@@ -149,25 +172,19 @@ func (a *Actor) begin(t *turn) {
 	})
 }
 
-// stageUser records what a person said as one message of the turn.
-func (a *Actor) stageUser(t *turn, content []jsontext.Value) {
-	message := session.NewID("m")
-	for _, block := range content {
-		body := a.userChunk(block, message)
-		facts, err := ingest.Look(body)
-		if err != nil {
-			continue // Prompt has looked at it
-		}
-		e := a.own(session.KindUserMessage, session.History, t.id, body)
-		e.Origin, e.By, e.Version, e.Marks = session.FromClient, t.by, 1, facts.Marks
-		a.fold.Chunk(e, facts, a.next.Seq+1)
+// stageUser records what a person said, as part of a turn.
+func (a *Actor) stageUser(turn string, t *turn) {
+	for _, m := range t.said {
+		e := a.own(session.KindUserMessage, session.History, turn, m.body)
+		e.Origin, e.By, e.Version, e.Marks = session.FromClient, t.by, 1, m.facts.Marks
+		a.fold.Chunk(e, m.facts, a.next.Seq+1)
 		a.stage(e)
 	}
 }
 
 // userChunk puts a content block, as it came, into a session/update.
 func (a *Actor) userChunk(block jsontext.Value, message string) jsontext.Value {
-	id, _ := jsontext.AppendQuote(nil, a.info.ID)
+	id, _ := jsontext.AppendQuote(nil, a.cfg.Info.ID)
 	body := append(jsontext.Value(`{"sessionId":`), id...)
 	body = append(body, `,"update":{"sessionUpdate":"user_message_chunk","content":`...)
 	body = append(body, block...)

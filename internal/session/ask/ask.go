@@ -5,7 +5,6 @@ package ask
 
 import (
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,8 +27,8 @@ const (
 // Request is an open request to people.
 type Request struct {
 	session.Request
-	Reply func(session.Verdict, error) // tells the driver, once
-	Timer *time.Timer                  // expiry, if any
+	Reply  func(session.Verdict, error) // tells the driver, once
+	Closed func()                       // called when it is closed; may be nil
 
 	kinds  map[string]string // permission: kind by option id
 	failed map[string]string // attachments whose answer did not count, and why
@@ -87,15 +86,15 @@ func (d *Desk) Find(id string) (*Request, bool) {
 	return d.open[i], true
 }
 
-// Close removes a request and stops its timer; false when it was not open.
+// Close removes a request; false when it was not open.
 func (d *Desk) Close(id string) (*Request, bool) {
 	q, ok := d.Find(id)
 	if !ok {
 		return nil, false
 	}
 	d.open = slices.DeleteFunc(d.open, func(o *Request) bool { return o == q })
-	if q.Timer != nil {
-		q.Timer.Stop()
+	if q.Closed != nil {
+		q.Closed()
 	}
 	return q, true
 }

@@ -3,8 +3,9 @@ package attach
 import "github.com/grapnel-ai/grapnel/internal/session"
 
 // tailBytes is how much of a session's newest events is kept for readers that
-// have caught up; one tail is shared by all of them.
-const tailBytes = 1 << 20
+// have caught up; one tail is shared by all of them. A thousand busy sessions
+// have one each.
+const tailBytes = 256 << 10
 
 // eventOverhead is what an event costs beside its body, roughly.
 const eventOverhead = 256

@@ -157,5 +157,5 @@ func (t *attachment) Detach() {
 		a.Detached()
 		return
 	}
-	t.entry.hub.dropParked(t.entry)
+	go t.entry.hub.dropParked(t.entry) // it may be about to be restored, which takes time
 }

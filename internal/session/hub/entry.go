@@ -229,7 +229,8 @@ func (e *entry) free(ctx context.Context) {
 	e.board.SetInfo(info)
 }
 
-// lost takes note that a session was taken over or deleted under its actor.
+// lost takes note that an actor has ended by itself: the session was taken over
+// or deleted under it.
 func (e *entry) lost(a *actor.Actor, err error) {
 	if e.lock(context.Background()) != nil {
 		return
@@ -249,6 +250,7 @@ func (e *entry) lost(a *actor.Actor, err error) {
 func (e *entry) close(ctx context.Context, f func(*actor.Actor) error) error {
 	if a := e.actor.Load(); a != nil {
 		if err := f(a); err != nil {
+			go e.closed(a) // it goes on closing
 			return err
 		}
 		e.free(ctx)
@@ -258,6 +260,12 @@ func (e *entry) close(ctx context.Context, f func(*actor.Actor) error) error {
 	}
 	e.hub.forget(e)
 	return nil
+}
+
+// closed takes note of an actor that ended after nobody waited for it any more.
+func (e *entry) closed(a *actor.Actor) {
+	<-a.Done()
+	e.lost(a, io.EOF)
 }
 
 // attach adds an attachment. The gate is held and the session active.

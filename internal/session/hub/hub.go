@@ -92,17 +92,19 @@ func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, fill 
 	if err != nil {
 		return nil, err
 	}
+	e := h.entry(info.ID) // before the reservation, so that a drain finds it
+	e.gate <- struct{}{}
+	defer e.unlock()
 	if err := h.reserve(n.Owner); err != nil {
+		h.forget(e)
 		return nil, err
 	}
 	fence, err := h.opts.Ledger.Create(ctx, info)
 	if err != nil {
 		h.unreserve(n.Owner)
+		h.forget(e)
 		return nil, fmt.Errorf("create session: %w", err)
 	}
-	e := h.entry(info.ID)
-	e.gate <- struct{}{}
-	defer e.unlock()
 	s := start{info: info, fence: fence, driver: driver, servers: n.Servers}
 	if fill != nil {
 		s.restored = true

@@ -83,11 +83,6 @@ func (h *Hub) Archive(ctx context.Context, id string, archived bool) error {
 	return h.change(ctx, id, session.InfoChange{Archived: &archived})
 }
 
-// Rename changes the key and label callers find a session by.
-func (h *Hub) Rename(ctx context.Context, id string, key, label *string) error {
-	return h.change(ctx, id, session.InfoChange{Key: key, Label: label})
-}
-
 func (h *Hub) change(ctx context.Context, id string, c session.InfoChange) error {
 	if e, ok := h.find(id); ok {
 		if a := e.actor.Load(); a != nil {
@@ -171,9 +166,12 @@ func (h *Hub) Drain(ctx context.Context) error {
 }
 
 func (e *entry) drain(ctx context.Context) error {
-	if e.lock(context.WithoutCancel(ctx)) != nil || e.dead {
-		return nil
+	if err := e.lock(context.WithoutCancel(ctx)); err != nil {
+		return err
 	}
 	defer e.unlock()
+	if e.dead {
+		return nil
+	}
 	return e.close(ctx, func(a *actor.Actor) error { return a.Drain(ctx) })
 }

@@ -205,6 +205,40 @@ func TestParkedSessionWithoutClientsIsForgotten(t *testing.T) {
 	})
 }
 
+// TestWordsOfAnAbandonedEpochAreDropped lets a driver speak just before its
+// epoch ends, while the session is waiting for the store.
+func TestWordsOfAnAbandonedEpochAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sessiontest.NewFlaky(memory.New())
+		e := sessiontest.NewEnv(t, f, hub.Limits{Limits: actor.Limits{Settle: time.Second}})
+		c := e.New()
+		p := c.Send("deaf go\nsay late\nopen late\nask")
+		e.Script.UntilSeen(1)
+		if err := c.Cancel(e.Context()); err != nil {
+			e.Fatal(err)
+		}
+		release := f.Hold()
+		recorded := make(chan error, 1)
+		go func() { recorded <- c.Record(e.Context(), sessiontest.Params("s", `{"sessionUpdate":"x"}`)) }()
+		synctest.Wait() // the actor waits for the store
+		e.Script.Go("go")
+		time.Sleep(2 * time.Second) // what was said waits; the epoch is over by now
+		synctest.Wait()
+		release()
+		if err := <-recorded; err != nil {
+			e.Error(err)
+		}
+		if end := c.End(p.Turn); end.Stop != session.Cancelled {
+			e.Errorf("got %+v", end)
+		}
+		c.Say("say next")
+		if got := sessiontest.Transcript(e.Read(c.Info().ID)); strings.Contains(got, "agent: late") || strings.Contains(got, "tool_call") {
+			e.Errorf("the ledger has\n%s", got)
+		}
+		e.CheckLedger(c.Info().ID)
+	})
+}
+
 // TestStoreComesBackByItself leaves a prompt waiting while the store fails.
 func TestStoreComesBackByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 func callContracts() []contract {
 	return []contract{
 		{name: "E2_CumulativeFramesAreThinned", test: testFrames},
+		{name: "NewestFrameComesBeforeTheEnd", test: testLastFrame},
 		{name: "T2_UpdateOfAnUnknownCall", test: testUnannounced},
 		{name: "ReusedCallIDs", test: testReusedIDs},
 		{name: "X6_BurstArrivesWhole", test: testBurst},
@@ -47,6 +48,17 @@ func testFrames(e *Env) {
 	}
 	if got := Line(last[1]); got != "tool_call_update: a completed" {
 		e.Errorf("the call ended with %q", got)
+	}
+	e.CheckLedger(c.Info().ID)
+}
+
+func testLastFrame(e *Env) {
+	c := e.New()
+	c.Say("open a\nframes a 9 50")
+	events := e.Read(c.Info().ID)
+	last := events[len(events)-3]
+	if !strings.Contains(string(last.Body), `"text":"8 `) {
+		e.Errorf("before the inferred end came %s", last.Body)
 	}
 	e.CheckLedger(c.Info().ID)
 }

@@ -2,7 +2,6 @@ package sessiontest
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -201,44 +200,3 @@ func checkCall(t testing.TB, ev session.Event, open, known map[string]bool) {
 		open[id] = true
 	}
 }
-
-// Flaky is a ledger whose appends fail while told to.
-type Flaky struct {
-	session.Ledger
-	fail chan error // holds the error appends fail with; empty: they work
-}
-
-// NewFlaky wraps a ledger.
-func NewFlaky(l session.Ledger) *Flaky { return &Flaky{Ledger: l, fail: make(chan error, 1)} }
-
-// Fail makes appends fail; nil makes them work again.
-func (f *Flaky) Fail(err error) {
-	select {
-	case <-f.fail:
-	default:
-	}
-	if err != nil {
-		f.fail <- err
-	}
-}
-
-// Append implements session.Ledger.
-func (f *Flaky) Append(ctx context.Context, id string, fence session.Fence, b session.Batch) (session.Seq, error) {
-	select {
-	case err := <-f.fail:
-		select {
-		case f.fail <- err:
-		default:
-		}
-		if errors.Is(err, ErrLost) {
-			_, _ = f.Ledger.Append(ctx, id, fence, b)
-		}
-		return 0, err
-	default:
-		return f.Ledger.Append(ctx, id, fence, b)
-	}
-}
-
-// ErrLost makes Flaky write and yet report a failure, as a store does whose
-// answer is lost.
-var ErrLost = errors.New("disk I/O error after write")

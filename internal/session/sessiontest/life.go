@@ -23,6 +23,7 @@ func lifeContracts() []contract {
 		{name: "Close", test: testClose},
 		{name: "CloseCancelsTheTurn", test: testCloseRunning},
 		{name: "StopWaitsForTheTurn", test: testStop},
+		{name: "StopNobodyWaitsFor", test: testStopAlone},
 		{name: "Delete", test: testDelete},
 		{name: "SessionLimit", limits: two, test: testLimit},
 		{name: "S4_InterruptedTurn", test: testInterrupted},
@@ -127,6 +128,26 @@ func testStop(e *Env) {
 		e.Error(err)
 	}
 	c.Drain()
+}
+
+// testStopAlone gives up waiting for a stop, which goes on all the same.
+func testStopAlone(e *Env) {
+	c := e.New()
+	p := c.Send("wait go\nsay done")
+	ctx, cancel := context.WithCancel(e.Context())
+	cancel()
+	if err := e.Hub.Stop(ctx, c.Info().ID); !errors.Is(err, context.Canceled) {
+		e.Errorf("got %v", err)
+	}
+	e.Script.Go("go")
+	c.Drain()
+	if end := c.End(p.Turn); end.Stop != session.EndTurn {
+		e.Errorf("got %+v", end)
+	}
+	again := e.Join(c.Info().ID, Approver(session.ReplayNone))
+	if end := again.Say("say x"); end.Stop != session.EndTurn {
+		e.Errorf("got %+v", end)
+	}
 }
 
 func testDelete(e *Env) {

@@ -95,11 +95,12 @@ func testArchive(e *Env) {
 func testFork(e *Env) {
 	c := e.New()
 	id := c.Info().ID
-	c.Say("private p1\nsay one\ntool t1")
-	p, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("private p2\nsay two\nwait go"), Key: "k"})
+	first, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("private p1\nsay one\ntool t1"), Key: "k"})
 	if err != nil {
 		e.Fatal(err)
 	}
+	c.End(first.Turn)
+	p := c.Send("private p2\nsay two\nwait go")
 	c.UntilText("two")
 	a, err := e.Hub.Fork(e.Context(), id, hub.NewSession{Attach: Approver(session.ReplayHistory)})
 	if err != nil {
@@ -123,7 +124,7 @@ func testFork(e *Env) {
 	if got := f.Transcript(); !strings.Contains(got, `past: "p1"`) || strings.Contains(got, "p2") {
 		e.Errorf("the fork's driver has:\n%s", got)
 	}
-	if again, err := f.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say k"), Key: "k"}); err != nil || again.Ended != nil || again.Turn == p.Turn {
+	if again, err := f.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say k"), Key: "k"}); err != nil || again.Ended != nil || again.Turn == first.Turn {
 		e.Errorf("the original's key: %+v, %v", again, err)
 	} else {
 		f.End(again.Turn)

@@ -26,6 +26,7 @@ func peopleContracts() []contract {
 		{name: "NobodyYet", limits: patient, test: testNobodyYet},
 		{name: "LastApproverLeaves", test: testApproverLeaves},
 		{name: "P10_Expiry", limits: expiring, test: testExpiry},
+		{name: "TurnEndsWithARequestOpen", test: testLeftOpen},
 		{name: "Elicitation", test: testElicitation},
 		{name: "RolesAreKept", test: testRoles},
 	}
@@ -201,6 +202,18 @@ func testExpiry(e *Env) {
 	}
 	c.UntilText("ask withdrawn expired")
 	c.End(p.Turn)
+}
+
+func testLeftOpen(e *Env) {
+	c := e.New()
+	p := c.Send("leave")
+	request := c.UntilKind(session.KindPermission)
+	e.Script.Go("left")
+	if v := verdictOf(c); v.Request != request.ID || v.Outcome != session.Withdrawn || v.Reason != ask.TurnOver {
+		e.Errorf("got %+v", v)
+	}
+	c.End(p.Turn)
+	e.CheckLedger(c.Info().ID)
 }
 
 func testElicitation(e *Env) {

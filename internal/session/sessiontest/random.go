@@ -79,7 +79,7 @@ func (r *random) step() {
 	case n < 38:
 		r.kill()
 	default:
-		r.flaky.Fail([]error{errFull, ErrLost, nil, nil}[r.rnd.IntN(4)])
+		r.flaky.Fail([]error{errFull, ErrLost, ErrDead, nil, nil}[r.rnd.IntN(5)])
 	}
 }
 

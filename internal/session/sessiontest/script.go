@@ -30,6 +30,7 @@ import (
 //	frames ID N BYTES  N updates that each carry all output so far
 //	ask                a permission; says how it was answered
 //	askfor ID          a tool call that asks first
+//	leave              a permission nobody waits for any more when the turn ends
 //	elicit             an elicitation; says how it was answered
 //	private TEXT       an event of the driver's own
 //	recall             says the driver's own events of the past
@@ -225,6 +226,8 @@ func (h *ScriptHandle) run(ctx context.Context, line string) (session.TurnEnd, e
 		return session.TurnEnd{}, h.chunks(ctx, rest)
 	case "think":
 		return session.TurnEnd{}, h.emit(ctx, chunk("agent_thought_chunk", rest))
+	case "leave":
+		return session.TurnEnd{}, h.leave()
 	case "askfor":
 		return session.TurnEnd{}, h.askFor(ctx, rest)
 	case "work":
@@ -272,6 +275,13 @@ func (h *ScriptHandle) wait(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// leave asks and does not wait for the answer.
+func (h *ScriptHandle) leave() error {
+	go func() { _ = h.ask(context.Background(), "ask") }()
+	<-h.driver.waitFor("left")
+	return nil
 }
 
 // askFor is a tool that asks before it runs.

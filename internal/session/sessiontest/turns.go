@@ -25,6 +25,7 @@ func turnContracts() []contract {
 		{name: "X12_DriverDies", test: testDriverDies},
 		{name: "DriverDiesBetweenTurns", test: testDriverDiesIdle},
 		{name: "DriverCannotBeOpened", test: testDriverOpenFails},
+		{name: "X2_CancelWhileTheDriverOpens", test: testCancelOpening},
 		{name: "CancelOfAnIdleSession", test: testCancelIdle},
 	}
 }
@@ -283,6 +284,35 @@ func testDriverOpenFails(e *Env) {
 	e.Script.OpenErr = nil
 	if end := c.Say("say x"); end.Stop != session.EndTurn {
 		e.Errorf("got %+v", end)
+	}
+	e.CheckLedger(c.Info().ID)
+}
+
+// testCancelOpening cancels a prompt whose driver is being started anew.
+func testCancelOpening(e *Env) {
+	c := e.New()
+	c.Say("die")
+	release := make(chan struct{})
+	e.Script.OpenErr = func(session.OpenRequest) error {
+		<-release
+		return nil
+	}
+	p := c.Send("say never")
+	if err := c.Cancel(e.Context()); err != nil {
+		e.Fatal(err)
+	}
+	if end := c.End(p.Turn); end.Stop != session.Cancelled {
+		e.Errorf("got %+v", end)
+	}
+	close(release)
+	if end := c.Say("say next"); end.Stop != session.EndTurn {
+		e.Errorf("got %+v", end)
+	}
+	if strings.Contains(c.Transcript(), "never") {
+		e.Error("the cancelled prompt ran")
+	}
+	if got := Transcript(e.Read(c.Info().ID)); strings.Count(got, "epoch\n") != 2 {
+		e.Errorf("the opening did not go on:\n%s", got)
 	}
 	e.CheckLedger(c.Info().ID)
 }
