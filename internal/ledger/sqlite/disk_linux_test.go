@@ -185,7 +185,7 @@ broken line
 			t.Errorf("%s is on %q, want %q", dir, got, want)
 		}
 	}
-	if err := checkFileSystem(filepath.Join(t.TempDir(), "not", "there", "sessions.db")); err != nil {
+	if err := CheckFileSystem(filepath.Join(t.TempDir(), "not", "there", "sessions.db")); err != nil {
 		t.Errorf("a local directory: %v", err)
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 )
 
-// checkFileSystem refuses a store on a network file system. What cannot be told
-// is taken for a local disk.
-func checkFileSystem(path string) error {
+// CheckFileSystem returns a *NetworkError when a store at path is, or would be,
+// on a file system shared between machines. What cannot be told is taken for a
+// local disk.
+func CheckFileSystem(path string) error {
 	dir := existing(filepath.Dir(path))
 	if name := networkFileSystem(dir); name != "" {
 		return &NetworkError{Path: path, FileSystem: name}

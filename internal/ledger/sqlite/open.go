@@ -65,7 +65,7 @@ func (l *Ledger) open(ctx context.Context) (err error) {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}
-	if err := checkFileSystem(l.path); err != nil {
+	if err := CheckFileSystem(l.path); err != nil {
 		return err
 	}
 	lock, err := filelock.Open(l.path + commitSuffix)

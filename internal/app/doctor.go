@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/doctor"
+	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
+	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
+)
+
+// Examination says what Doctor looks at.
+type Examination struct {
+	Home    config.Home
+	Environ []string
+	Offline bool // contact no provider
+}
+
+// Doctor makes every check there is, as far as the configuration allows.
+func Doctor(ctx context.Context, x Examination) []doctor.Finding {
+	conf := newLive(x.Home, x.Environ)
+	found := doctor.Config(x.Home, config.Check(x.Home, x.Environ))
+	found = append(found, doctor.Home(string(x.Home))...)
+	peers := instance.Observe(x.Home.Run())
+	c, err := conf.get()
+	if err != nil {
+		found = append(found, doctor.Skipped("store", "its place is not known before the configuration is mended"),
+			doctor.Skipped("provider", "the agents are not known before the configuration is mended"))
+	} else {
+		found = append(found, doctor.Store(ctx, c.StorePath(), peers)...)
+		found = append(found, doctor.Disk(c.DataPath()))
+		found = append(found, x.agents(ctx, c, conf)...)
+	}
+	return append(found, doctor.Instances(peers), doctor.Custody(ctx), doctor.Shell(), doctor.Git())
+}
+
+// agents looks at every enabled agent.
+func (x Examination) agents(ctx context.Context, c *config.Config, conf *live) []doctor.Finding {
+	found := []doctor.Finding{doctor.Default(c.PickAgent())}
+	src := config.Sources{Getenv: conf.getenv}
+	if !x.Offline {
+		src.Probe = config.ProbeModels
+	}
+	asked := map[string]bool{}
+	for _, alias := range c.Aliases() {
+		if c.Agents[alias].Driver() != config.DriverNative {
+			found = append(found, doctor.External(alias))
+			continue
+		}
+		found = append(found, doctor.Directory("workspace", c.WorkspacePath(alias)))
+		p, err := c.ProviderFor(ctx, alias, src)
+		found = append(found, doctor.Provider(alias, p, err))
+		if key := strings.Join([]string{p.Name, p.Model}, " "); err == nil && !asked[key] {
+			asked[key] = true
+			found = append(found, x.provider(ctx, p, src)...)
+		}
+	}
+	return found
+}
+
+func (x Examination) provider(ctx context.Context, p config.ProviderChoice, src config.Sources) []doctor.Finding {
+	secrets, err := p.Credentials(ctx, src)
+	found := []doctor.Finding{doctor.Credentials(p, err)}
+	switch {
+	case err != nil:
+		return found
+	case x.Offline:
+		return append(found, doctor.Skipped("network", p.Name+" was not contacted"))
+	}
+	return append(found, doctor.Reach(ctx, endpoint.NewClient(), p, secrets))
+}
