@@ -48,15 +48,15 @@ func (f *Flaky) Hold() (release func()) {
 	}
 }
 
-func (f *Flaky) now() (error, chan struct{}) {
+func (f *Flaky) now() (gate chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.err, f.gate
+	return f.gate, f.err
 }
 
 // Append implements session.Ledger.
 func (f *Flaky) Append(ctx context.Context, id string, fence session.Fence, b session.Batch) (session.Seq, error) {
-	err, gate := f.now()
+	gate, err := f.now()
 	if gate != nil {
 		<-gate
 	}
@@ -72,7 +72,7 @@ func (f *Flaky) Append(ctx context.Context, id string, fence session.Fence, b se
 
 // Read implements session.Ledger.
 func (f *Flaky) Read(ctx context.Context, id string, after session.Seq, limit int) ([]session.Event, error) {
-	if err, _ := f.now(); errors.Is(err, ErrDead) {
+	if _, err := f.now(); errors.Is(err, ErrDead) {
 		return nil, err
 	}
 	return f.Ledger.Read(ctx, id, after, limit)
