@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/ask"
 )
 
 // closing is a session on its way out.
@@ -75,6 +76,9 @@ func (a *Actor) endWhenIdle() {
 	}
 	if len(a.next.Queue) > 0 && !a.stale {
 		return
+	}
+	if a.stale {
+		a.tellQueue(storeFailure(errors.New("the store failed")), ask.StoreFailed)
 	}
 	a.abandon()
 	a.stageHeld()

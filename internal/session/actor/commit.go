@@ -162,13 +162,23 @@ func (a *Actor) failTurn(err error) {
 	if a.seen.Turn == nil || a.seen.Turn.ID == a.told { // not begun for anyone, or told already
 		return
 	}
-	a.told = a.seen.Turn.ID
 	failure := storeFailure(err)
-	end := session.TurnEnd{Turn: a.seen.Turn.ID, Error: &failure, Reason: ask.StoreFailed}
-	a.cfg.Board.Tell(
-		a.own(session.KindNotice, session.Live, end.Turn, a.notice("error", "The session could not be saved", failure.Message)),
-		a.own(session.KindTurnEnd, session.Live, end.Turn, end),
-	)
+	body := a.notice("error", "The session could not be saved", failure.Message)
+	a.cfg.Board.Tell(a.own(session.KindNotice, session.Live, a.seen.Turn.ID, body))
+	a.tellEnd(a.seen.Turn.ID, failure, ask.StoreFailed)
+}
+
+// tellEnd answers a turn whose end cannot be committed.
+func (a *Actor) tellEnd(turn string, f session.Failure, reason string) {
+	a.told = turn
+	a.cfg.Board.Tell(a.own(session.KindTurnEnd, session.Live, turn, session.TurnEnd{Turn: turn, Error: &f, Reason: reason}))
+}
+
+// tellQueue answers prompts that will not run here any more.
+func (a *Actor) tellQueue(f session.Failure, reason string) {
+	for _, q := range a.seen.Queue {
+		a.tellEnd(q.Turn, f, reason)
+	}
 }
 
 func storeFailure(err error) session.Failure {
@@ -202,6 +212,14 @@ func (a *Actor) lose(err error) {
 	}
 	a.dropRequests(ask.StoreFailed)
 	a.abandon()
+	gone := session.Failure{
+		Code: codeInternal, Message: fmt.Sprintf("session %s is no longer run by this process: %v", a.info.ID, err),
+		Data: jsontext.Value(`{"reason":"interrupted"}`),
+	}
+	if t := a.seen.Turn; t != nil && t.ID != a.told {
+		a.tellEnd(t.ID, gone, ask.Interrupted)
+	}
+	a.tellQueue(gone, ask.Interrupted)
 	if !a.ended && a.cfg.OnLost != nil {
 		go a.cfg.OnLost(a, err)
 	}

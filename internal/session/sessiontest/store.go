@@ -12,6 +12,7 @@ func storeContracts() []contract {
 		{name: "FullDiskFailsTheTurn", test: testStoreFails},
 		{name: "FailedPromptStartsNothing", test: testPromptFails},
 		{name: "LostAnswerOfTheStore", test: testStoreLies},
+		{name: "CloseWhileTheStoreFails", test: testCloseFailing},
 		{name: "TakenOver", test: testTakenOver},
 	}
 }
@@ -111,11 +112,32 @@ func testStoreLies(e *Env) {
 	e.CheckLedger(c.Info().ID)
 }
 
+// testCloseFailing closes a session whose store is gone: every prompt is
+// answered all the same, and the ledger has their ends once it works again.
+func testCloseFailing(e *Env) {
+	f := flaky(e)
+	c := e.New()
+	p, q := c.Send("wait never"), c.Send("say queued")
+	f.Fail(errFull)
+	if err := e.Hub.Close(e.Context(), c.Info().ID); err != nil {
+		e.Errorf("close: %v", err)
+	}
+	c.Drain()
+	for _, turn := range []string{p.Turn, q.Turn} {
+		if end := c.End(turn); end.Error == nil {
+			e.Errorf("got %+v", end)
+		}
+	}
+	f.Fail(nil)
+	e.Join(c.Info().ID, Approver(session.ReplayNone))
+	e.CheckLedger(c.Info().ID)
+}
+
 func testTakenOver(e *Env) {
 	c := e.New()
 	id := c.Info().ID
 	first := e.Hub
-	p := c.Send("say one\nwait go\nsay two")
+	p, q := c.Send("say one\nwait go\nsay two"), c.Send("say queued")
 	c.UntilText("one")
 	e.Restart()
 	e.Join(id, Approver(session.ReplayNone))
@@ -137,6 +159,10 @@ func testTakenOver(e *Env) {
 	if first.Active() != 0 {
 		e.Errorf("%d sessions are active", first.Active())
 	}
-	_ = p
+	for _, turn := range []string{p.Turn, q.Turn} {
+		if end := c.End(turn); end.Error == nil || string(end.Error.Data) != `{"reason":"interrupted"}` {
+			e.Errorf("the prompt was answered %+v", end)
+		}
+	}
 	e.CheckLedger(id)
 }
