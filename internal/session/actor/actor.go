@@ -166,19 +166,20 @@ func (a *Actor) run() {
 		}
 		a.commit()
 		a.endWhenIdle()
-		control, said = recycle(control), recycle(said)
+		idle := !a.busyNow()
+		control, said = recycle(control, idle), recycle(said, idle)
 		a.watchIdle()
 	}
 	a.leave()
 }
 
-// keepItems is how many items' room a session keeps between batches: a burst
-// must not cost an idle session its memory for ever.
-const keepItems = 256
+// keepItems is how many items' room an idle session keeps: a burst must not cost
+// it its memory for ever.
+const keepItems = 64
 
 // recycle empties a slice for its next use.
-func recycle[T any](s []T) []T {
-	if cap(s) > keepItems {
+func recycle[T any](s []T, idle bool) []T {
+	if idle && cap(s) > keepItems {
 		return nil
 	}
 	clear(s)

@@ -29,8 +29,8 @@ func (b *batch) empty() bool {
 	return len(b.events) == 0 && b.change == nil && len(b.then) == 0
 }
 
-func (b *batch) reset() {
-	*b = batch{events: recycle(b.events), then: recycle(b.then)}
+func (b *batch) reset(idle bool) {
+	*b = batch{events: recycle(b.events, idle), then: recycle(b.then, idle)}
 }
 
 // stage puts an event next in line. It counts for every decision from now on
@@ -84,7 +84,7 @@ func (a *Actor) commit() {
 		for _, f := range b.then {
 			f(err)
 		}
-		b.reset()
+		b.reset(!a.busyNow())
 	}
 }
 
@@ -129,7 +129,7 @@ func (a *Actor) show(b *batch) {
 // that are not in the ledger; the session goes on from what is.
 func (a *Actor) fail(err error) {
 	a.next = a.seen.Clone()
-	a.batch.reset()
+	a.batch.reset(true)
 	a.stale = true
 	a.held = nil
 	a.fold = fold.Fold{}

@@ -82,11 +82,14 @@ func TestWaitingDriverGivesUp(t *testing.T) {
 }
 
 func TestRecycleForgetsBursts(t *testing.T) {
-	small := recycle(make([]func(), 10, 20))
+	small := recycle(make([]func(), 10, 20), true)
 	if cap(small) != 20 || len(small) != 0 {
 		t.Errorf("a small slice became %d, %d", len(small), cap(small))
 	}
-	if big := recycle(make([]func(), 10, keepItems+1)); big != nil {
-		t.Errorf("a burst's room is kept: %d", cap(big))
+	if big := recycle(make([]func(), 10, keepItems+1), true); big != nil {
+		t.Errorf("a burst's room is kept by an idle session: %d", cap(big))
+	}
+	if big := recycle(make([]func(), 10, 1000), false); cap(big) != 1000 {
+		t.Errorf("a busy session gave up its room: %d", cap(big))
 	}
 }
