@@ -23,11 +23,17 @@ type acpx struct {
 	t    *testing.T
 	bed  *testbed.Bed
 	root string
+	dirs map[string]bool // of sockets, which acpx keeps outside of the home
 }
 
 func newACPX(t *testing.T, bed *testbed.Bed) *acpx {
-	x := &acpx{t, bed, filepath.Join(testbed.Root(t), "interop", "node_modules")}
-	t.Cleanup(x.endOwners)
+	x := &acpx{t, bed, filepath.Join(testbed.Root(t), "interop", "node_modules"), map[string]bool{}}
+	t.Cleanup(func() {
+		x.endOwners()
+		for dir := range x.dirs {
+			_ = os.RemoveAll(dir)
+		}
+	})
 	return x
 }
 
@@ -48,6 +54,9 @@ func (x *acpx) run(args ...string) (stdout string, code int) {
 	}
 	if x.t.Failed() || cmd.ProcessState.ExitCode() != 0 {
 		x.t.Logf("acpx %s: %v\n%s\n%s", strings.Join(args[3:], " "), cmd.ProcessState, &out, &errs)
+	}
+	for _, o := range x.owners() {
+		x.dirs[filepath.Dir(o.Socket)] = true
 	}
 	return strings.TrimSpace(out.String()), cmd.ProcessState.ExitCode()
 }
@@ -90,7 +99,6 @@ func (x *acpx) endOwners() {
 		if p, err := os.FindProcess(o.PID); err == nil {
 			_ = p.Kill()
 		}
-		_ = os.RemoveAll(filepath.Dir(o.Socket))
 	}
 }
 
