@@ -48,8 +48,11 @@ func TestC1C2ResourceLinks(t *testing.T) {
 		t.Error("the model does not see the linked file")
 	}
 	for _, bad := range []object{
-		{"type": "resource_link", "name": "x"}, {"type": "resource_link", "uri": "file:///x"},
-		{"type": "hologram"}, {"type": "text"}, {"type": "resource"},
+		{"type": "resource_link", "name": "x"},
+		{"type": "resource_link", "uri": "file:///x"},
+		{"type": "hologram"},
+		{"type": "text"},
+		{"type": "resource"},
 		{"type": "resource", "resource": object{"uri": "file:///x"}},
 		{"type": "resource", "resource": object{"uri": "file:///x", "blob": "!!!"}},
 	} {
@@ -169,8 +172,11 @@ func TestM1ModesAndOptionsAgree(t *testing.T) {
 	}
 	a.AwaitUpdate(r.SessionID, 0, "current_mode_update", func(u Update) bool { return u.Kind == "current_mode_update" })
 	for _, bad := range []object{
-		{"configId": "mode", "value": "nonsense"}, {"configId": "nonsense", "value": "x"}, {"configId": "mode", "value": 5},
-		{"configId": "mode"}, {"configId": "mode", "value": "full"},
+		{"configId": "mode", "value": "nonsense"},
+		{"configId": "nonsense", "value": "x"},
+		{"configId": "mode", "value": 5},
+		{"configId": "mode"},
+		{"configId": "mode", "value": "full"},
 	} {
 		bad["sessionId"] = r.SessionID
 		if m := a.Call("session/set_config_option", bad); m.Error == nil || m.Error.Code != -32602 {

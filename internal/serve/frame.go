@@ -54,11 +54,11 @@ func (c *conn) write(ctx context.Context, msg raw) error {
 }
 
 // appendSpliced appends an event's params with this hop's session id and with
-// _meta.grapnel.seq; every other byte is as its origin wrote it.
+// _meta.grapnel.seq; every other byte is as its origin wrote it. An event the
+// store could not take has no number and is shown without one.
 func appendSpliced(dst []byte, e *session.Event, id string) []byte {
 	body := []byte(e.Body)
-	seq := strconv.AppendUint([]byte(`"grapnel":{"seq":`), uint64(e.Seq), 10)
-	seq = append(seq, '}')
+	seq := sequence(e.Seq)
 	sid, meta := e.Marks.SessionID, e.Marks.Meta
 	first, second := sid, meta
 	if !meta.IsZero() && meta.From < sid.From {
@@ -78,7 +78,7 @@ func appendSpliced(dst []byte, e *session.Event, id string) []byte {
 		at = span.To
 	}
 	rest := body[at:]
-	if meta.IsZero() {
+	if meta.IsZero() && len(seq) > 0 {
 		end := bytes.LastIndexByte(rest, '}')
 		dst = append(dst, rest[:end]...)
 		dst = append(append(append(dst, `,"_meta":{`...), seq...), "}}"...)
@@ -87,9 +87,20 @@ func appendSpliced(dst []byte, e *session.Event, id string) []byte {
 	return append(dst, rest...)
 }
 
+// sequence is the member of _meta that carries a number; nil for none.
+func sequence(n session.Seq) []byte {
+	if n == 0 {
+		return nil
+	}
+	return append(strconv.AppendUint([]byte(`"grapnel":{"seq":`), uint64(n), 10), '}')
+}
+
 // appendMeta puts seq into a _meta value, which may be null or empty.
 func appendMeta(dst, meta, seq []byte) []byte {
 	inner := bytes.TrimSpace(meta)
+	if len(seq) == 0 {
+		return append(dst, inner...)
+	}
 	if len(inner) < 2 || inner[0] != '{' {
 		return append(append(append(dst, '{'), seq...), '}')
 	}

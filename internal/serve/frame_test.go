@@ -51,6 +51,14 @@ func TestSplicedKeepsEveryOtherByte(t *testing.T) {
 	}
 }
 
+func TestSplicedWithoutANumber(t *testing.T) {
+	e := marked(t, `{"sessionId":"x","_meta":{"k":1},"update":{}}`)
+	e.Seq = 0
+	if got, want := string(appendSpliced(nil, e, "s_1")), `{"sessionId":"s_1","_meta":{"k":1},"update":{}}`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 // FuzzSpliced: whatever a driver emits, what leaves is one JSON object with our
 // session id and number.
 func FuzzSpliced(f *testing.F) {
