@@ -1,6 +1,7 @@
 package fieldtest
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -34,7 +35,10 @@ func waitGone(t *testing.T, pid string) {
 	if err != nil {
 		t.Fatalf("pid %q: %v", pid, err)
 	}
-	waitFor(t, "process "+pid+" to be gone", func() bool { return syscall.Kill(n, 0) == syscall.ESRCH })
+	waitFor(t, "process "+pid+" to be gone", func() bool {
+		p, err := os.FindProcess(n)
+		return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+	})
 }
 
 func hasUpdate(list []Update, match func(Update) bool) bool { return slices.ContainsFunc(list, match) }
