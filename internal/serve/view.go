@@ -65,7 +65,7 @@ func (c *conn) start(v *view, replay session.Seq, caughtUp func()) {
 		defer close(v.done)
 		err := v.pump(v.ctx, replay, caughtUp)
 		v.withdrawOffers()
-		if err != nil && !errors.Is(err, io.EOF) && v.ctx.Err() == nil {
+		if !errors.Is(err, io.EOF) && v.ctx.Err() == nil {
 			c.server.opts.Logger.Warn("attachment ended", "session", v.id, "err", err)
 		}
 	}()
