@@ -20,7 +20,7 @@ func (a *Agent) promptBlocks(session string, blocks ...object) Message {
 
 func textBlock(s string) object { return object{"type": "text", "text": s} }
 
-func TestC1C2ResourceLinks(t *testing.T) {
+func TestC1C2C7ResourceLinksAndUnknownBlocks(t *testing.T) {
 	w := NewWorld(t)
 	a, s := w.Opened()
 	file := filepath.Join(w.Cwd, "a b é.md")
@@ -240,5 +240,18 @@ provider = "fake"
 	}
 	if m := a.Call("authenticate", object{"methodId": "nonsense"}); m.Error == nil || m.Error.Code != -32602 {
 		t.Errorf("unknown method: %s %+v", m.Result, m.Error)
+	}
+}
+
+// TestE6NothingReachesOutBeforeThePrompt: initialize and session/new ask no
+// provider, no server and no model list.
+func TestE6NothingReachesOutBeforeThePrompt(t *testing.T) {
+	w := NewWorld(t)
+	a, _ := w.Opened()
+	for range 9 {
+		a.New()
+	}
+	if n := len(w.Model.Requests()); n != 0 {
+		t.Errorf("%d requests were made", n)
 	}
 }

@@ -94,7 +94,7 @@ func TestP4AnnouncedFirstAndInOrder(t *testing.T) {
 	a.Response(id)
 }
 
-func TestP5OnlyAnOfferedYesIsAYes(t *testing.T) {
+func TestP5P8OnlyAnOfferedYesIsAYes(t *testing.T) {
 	a, s := NewWorld(t).Opened()
 	target := filepath.Join(a.w.Cwd, "pwn")
 	answers := map[string]string{
@@ -212,5 +212,17 @@ func TestT5Diffs(t *testing.T) {
 		if (d.OldText == nil) != (i == 0) {
 			t.Errorf("write %d: old text %v", i, d.OldText)
 		}
+	}
+}
+
+// TestT6ShellWithoutTerminals: a client that offers no terminal still gets its
+// commands run, with a shell, so that several words are no problem.
+func TestT6ShellWithoutTerminals(t *testing.T) {
+	w := NewWorld(t, "[autonomy]", `allowed_commands = ["printf"]`)
+	a, s := w.Opened()
+	a.Prompt(s, `D:TOOL shell printf '%s' 'a b;$HOME'`)
+	u := a.AwaitUpdate(s, 0, "the end of the command", func(u Update) bool { return u.Status == "completed" })
+	if !strings.Contains(toolText(t, u), "a b;$HOME") {
+		t.Errorf("printed %q", toolText(t, u))
 	}
 }

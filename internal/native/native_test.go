@@ -286,6 +286,35 @@ func TestCompactionNearTheWindow(t *testing.T) {
 	}
 }
 
+func TestCommands(t *testing.T) {
+	w := newWorld(t)
+	c := w.open()
+	if got := string(c.Setup().Commands); !strings.Contains(got, `"name":"compact"`) || !strings.Contains(got, `"name":"usage"`) {
+		t.Errorf("commands %s", got)
+	}
+	c.Say("/compact")
+	c.UntilText("too short")
+	for range 5 {
+		c.Say("D:SAY words")
+	}
+	before := len(w.model.Requests())
+	c.Say(" /usage ")
+	c.UntilText("input tokens")
+	if n := len(w.model.Requests()); n != before {
+		t.Errorf("a command reached the model: %d requests", n-before)
+	}
+	c.Say("/compact")
+	c.UntilText("shortened from")
+	c.Say("D:SAY on")
+	if m := w.messages(); !strings.Contains(m[0].text(), "Summary of the conversation") {
+		t.Errorf("the first message is %.80s", m[0].text())
+	}
+	c.Say("/unknown thing")
+	if m := w.messages(); !strings.Contains(m[len(m)-1].text(), "/unknown thing") {
+		t.Error("what is no command did not reach the model")
+	}
+}
+
 func TestActionsPerHour(t *testing.T) {
 	w := newWorld(t)
 	w.agent.MaxActionsPerHour = 2

@@ -51,6 +51,9 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err != nil {
 		return "", err
 	}
+	if c, ok := commandIn(parts); ok {
+		return c.run(t, ctx)
+	}
 	if err := t.titleFrom(ctx, parts); err != nil {
 		return "", err
 	}
@@ -61,10 +64,19 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err := t.reportServers(ctx); err != nil {
 		return "", err
 	}
-	if t.provider, err = t.agent.Provider(ctx); err != nil {
-		return "", &session.FailureError{Failure: session.Failure{Code: codeAuthRequired, Message: err.Error()}}
+	if err := t.connect(ctx); err != nil {
+		return "", err
 	}
 	return t.loop(ctx)
+}
+
+// connect gets the provider with its credentials; without them a login would
+// help.
+func (t *turn) connect(ctx context.Context) (err error) {
+	if t.provider, err = t.agent.Provider(ctx); err != nil {
+		return &session.FailureError{Failure: session.Failure{Code: codeAuthRequired, Message: err.Error()}}
+	}
+	return nil
 }
 
 func (t *turn) loop(ctx context.Context) (session.StopReason, error) {
