@@ -104,7 +104,7 @@ func policySettings(a config.Autonomy) policy.Settings {
 
 // ownPaths are Grapnel's own files, which no agent may touch.
 func ownPaths(c *config.Config) []string {
-	return []string{c.Home().File(), c.DataPath(), c.Home().Run()}
+	return []string{c.Home().File(), c.DataPath(), c.Home().Run(), c.Home().Keys()}
 }
 
 // expandAll makes paths of the configuration absolute; ~ is the user's home.

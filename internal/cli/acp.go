@@ -11,6 +11,9 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/app"
 )
 
+// setupWord is what the terminal login of ACP appends (app's auth method).
+const setupWord = "setup"
+
 // acpFlags are the flags of the acp command.
 type acpFlags struct {
 	agent       string
@@ -21,13 +24,22 @@ type acpFlags struct {
 func (i *invocation) acpCommand() *cobra.Command {
 	var f acpFlags
 	cmd := &cobra.Command{
-		Use:   "acp",
+		Use:   "acp [setup]",
 		Short: "Serve an agent over ACP on stdin and stdout",
 		Long: `Serves an agent over the Agent Client Protocol on stdin and stdout, for an
 editor to start. stdout carries protocol messages and nothing else; logs go to
-stderr. It ends when stdin is closed, after finishing or cancelling what runs.`,
-		Args: arguments(),
-		RunE: i.action(func(cmd *cobra.Command, _ []string) error { return i.acp(cmd, f) }),
+stderr. It ends when stdin is closed, after finishing or cancelling what runs.
+
+With the word setup it is grapnel setup instead: an editor that lets its user log
+in appends that word to the command line it starts grapnel with.`,
+		Args:      optionally(setupWord),
+		ValidArgs: []string{setupWord},
+		RunE: i.action(func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return i.setup(cmd, setupFlags{agent: f.agent})
+			}
+			return i.acp(cmd, f)
+		}),
 	}
 	cmd.Flags().StringVar(&f.agent, "agent", "", "agent `alias` of sessions that name none")
 	cmd.Flags().IntVar(&f.maxSessions, "max-sessions", 0, "active sessions at most (default acp.max_sessions)")

@@ -71,6 +71,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		i.doctorCommand(),
 		i.manCommand(),
 		i.sessionCommand(),
+		i.setupCommand(),
 		i.versionCommand(),
 	)
 	root.SetHelpCommand(i.helpCommand())

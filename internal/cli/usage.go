@@ -142,3 +142,13 @@ func atLeast(name string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// optionally is arguments for a command that takes nothing or one word.
+func optionally(word string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 || len(args) == 1 && args[0] != word {
+			return usagef("%s takes no argument but %s, and %q was given", cmd.CommandPath(), word, args[len(args)-1])
+		}
+		return nil
+	}
+}

@@ -70,6 +70,9 @@ func (h Home) File() string { return filepath.Join(string(h), "config.toml") }
 // Run returns the directory of lock files and sockets of running instances.
 func (h Home) Run() string { return filepath.Join(string(h), "run") }
 
+// Keys returns the directory of keys that were typed into grapnel setup.
+func (h Home) Keys() string { return filepath.Join(string(h), "keys") }
+
 // Skills returns the directory of skills shared by all agents.
 func (h Home) Skills() string { return filepath.Join(string(h), "skills") }
 

@@ -46,6 +46,26 @@ func presets() map[string]preset {
 	}
 }
 
+// KnownProvider is what is known of a kind of provider before anything is
+// configured.
+type KnownProvider struct {
+	Kind    string // also its protocol's name where it is one
+	BaseURL string // empty for a server that must be named
+	KeyEnv  string // variable that usually holds the key; empty where none is needed
+	Model   string // default; empty for whatever the server offers
+}
+
+// KnownProviders returns every kind of provider, the usual ones first.
+func KnownProviders() []KnownProvider {
+	all := presets()
+	list := make([]KnownProvider, 0, len(all))
+	for _, kind := range kinds() {
+		p := all[kind]
+		list = append(list, KnownProvider{Kind: kind, BaseURL: p.baseURL, KeyEnv: p.keyEnv, Model: p.model})
+	}
+	return list
+}
+
 // localURL is where Ollama listens.
 const localURL = "http://127.0.0.1:11434/v1"
 

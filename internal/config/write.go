@@ -8,15 +8,23 @@ import (
 	"path/filepath"
 )
 
-// Set changes one setting in config.toml, keeping comments, order and layout,
-// and returns what the file is still warned of. The value is plain text:
-// strings need no quotes, lists may be written a,b,c. The file is created when
-// absent, replaced in one step, readable by its user only, and left alone when
-// it does not parse or the result would not load.
+// Change is a new value of one setting, as plain text: strings need no quotes,
+// lists may be written a,b,c.
+type Change struct {
+	Path  Path
+	Value string
+}
+
+// Set changes one setting in config.toml, as SetAll.
 func Set(home Home, p Path, value string) ([]Problem, error) {
-	if len(p) == 0 {
-		return nil, errors.New("no setting is named")
-	}
+	return SetAll(home, []Change{{p, value}})
+}
+
+// SetAll changes settings in config.toml, all or none, keeping comments, order
+// and layout, and returns what the file is still warned of. The file is created
+// when absent, replaced in one step, readable by its user only, and left alone
+// when it does not parse or the result would not load.
+func SetAll(home Home, changes []Change) ([]Problem, error) {
 	if err := home.Create(); err != nil {
 		return nil, err
 	}
@@ -24,9 +32,15 @@ func Set(home Home, p Path, value string) ([]Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, warnings, err := changed(home, before, p, value)
-	if err != nil {
-		return nil, err
+	after := before
+	var warnings []Problem
+	for _, c := range changes {
+		if len(c.Path) == 0 {
+			return nil, errors.New("no setting is named")
+		}
+		if after, warnings, err = changed(home, after, c.Path, c.Value); err != nil {
+			return nil, err
+		}
 	}
 	return warnings, replace(home.File(), before, after)
 }
