@@ -18,6 +18,7 @@ type conn struct {
 	opts   ConnOptions
 	peer   *acp.Conn
 	lanes  lanes
+	tasks  sync.WaitGroup // what runs beside the lanes
 
 	initialized atomic.Bool
 	dialect     atomic.Bool // sticky once detected
@@ -34,6 +35,15 @@ func newConn(s *Server, o ConnOptions) *conn {
 	return c
 }
 
+const (
+	// answerGrace is how long turns that were cancelled because the client closed
+	// its side may take to be answered: a little more than a driver gets to stop.
+	answerGrace = 2 * time.Second
+	// leaveGrace is how long work on a connection that has ended may hold it up. A
+	// write that nobody reads can last for ever, and is left behind.
+	leaveGrace = 2 * time.Second
+)
+
 // run serves until the client is gone and what it asked for is answered.
 func (c *conn) run(ctx context.Context) error {
 	work, stop := context.WithCancel(ctx)
@@ -49,29 +59,71 @@ func (c *conn) run(ctx context.Context) error {
 	err := c.peer.Run(work)
 	stop()
 	<-drained
-	c.lanes.wait()
-	c.detachAll()
+	c.leave()
 	if err == io.EOF {
 		return nil
 	}
 	return err
 }
 
-// drain waits for the client to close its side; what then still runs past the
-// bound is cancelled, so that its prompts get their answers.
+// drain waits for the client to close its side. What then still runs past the
+// bound is cancelled, so that its prompts get their answers; without a bound the
+// connection ends at once and the turns go on.
 func (c *conn) drain(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
 	case <-c.peer.EOF():
 	}
-	timer := time.NewTimer(c.opts.Drain)
+	if c.opts.Drain > 0 {
+		if !sleep(ctx, c.opts.Drain) {
+			return
+		}
+		for _, v := range c.views() {
+			v.cancelOwn(ctx)
+		}
+		if !sleep(ctx, answerGrace) {
+			return
+		}
+		c.server.opts.Logger.Warn("not everything was answered after the client closed its side")
+	}
+	_ = c.peer.Close() // it always succeeds
+}
+
+// sleep returns false when ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-ctx.Done():
 	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// leave detaches from every session when nothing of the connection runs any
+// more.
+func (c *conn) leave() {
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		c.lanes.wait()
+		c.tasks.Wait()
 		for _, v := range c.views() {
-			_ = v.att.Cancel(ctx) // its turn ends; nothing more can be done about a failure
+			c.finish(v)
+		}
+	}()
+	timer := time.NewTimer(leaveGrace)
+	defer timer.Stop()
+	select {
+	case <-idle:
+	case <-timer.C:
+		c.server.opts.Logger.Warn("a write that nobody reads is left behind")
+	}
+	for _, v := range c.views() {
+		if v.relay == nil {
+			v.att().Detach()
 		}
 	}
 }
@@ -99,7 +151,7 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 		return
 	}
 	if f, ok := c.connectionMethod(req.Method); ok {
-		go f(ctx, req)
+		c.tasks.Go(func() { f(ctx, req) })
 		return
 	}
 	f, ok := c.sessionMethod(req.Method)

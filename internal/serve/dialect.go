@@ -11,12 +11,12 @@ import (
 // prints everything else as a raw line, so it gets nothing else.
 
 // dialectFrame is frame for dialect connections.
-func (c *conn) dialectFrame(v *view, e *session.Event) raw {
+func dialectFrame(v *view, e *session.Event, replayed bool) raw {
 	switch e.Kind {
 	case session.KindAgentMessage, session.KindAgentThought:
 		return spliced(v, e)
 	case session.KindUserMessage:
-		if e.Seq > v.att.Start() {
+		if !replayed {
 			return nil
 		}
 		return spliced(v, e)

@@ -15,12 +15,12 @@ const updateHead = `{"jsonrpc":"2.0","method":"session/update","params":`
 
 // frame returns the session/update that shows an event to this client, or nil
 // when it is not to see it.
-func (c *conn) frame(v *view, e *session.Event) raw {
+func (c *conn) frame(v *view, e *session.Event, replayed bool) raw {
 	if e.Version != protocolVersion {
 		return nil // the hub's own, or private
 	}
 	if c.dialect.Load() {
-		return c.dialectFrame(v, e)
+		return dialectFrame(v, e, replayed)
 	}
 	caps := c.capabilities()
 	switch e.Kind {

@@ -104,7 +104,7 @@ func BenchmarkFrame(b *testing.B) {
 	v := &view{id: "s_zpuhbwfhqjucf77njueknxlsr4", conn: c}
 	b.ReportAllocs()
 	for b.Loop() {
-		if c.frame(v, e) == nil {
+		if c.frame(v, e, false) == nil {
 			b.Fatal("no frame")
 		}
 	}

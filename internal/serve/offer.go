@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"maps"
 
 	"github.com/go-json-experiment/json"
 
@@ -16,12 +17,20 @@ const (
 	dialectRequestPrefix = "zc-out-"
 )
 
+// offer is a request put to the client. It is kept, answered or not, until its
+// verdict or its turn's end is met: a client that attaches again is not asked
+// twice.
+type offer struct {
+	turn   string
+	cancel context.CancelFunc // withdraws it
+}
+
 // offer puts a request to the client and hands its answer to the hub. It is
 // written at once, in order with the updates around it; the answer is awaited
 // beside the pump.
-func (v *view) offer(ctx context.Context, id string, kind session.Kind, body raw) {
-	method, prefix := "session/request_permission", requestPrefix
-	if kind == session.KindElicitation {
+func (v *view) offer(r session.Request) {
+	method, prefix, body := "session/request_permission", requestPrefix, r.Body
+	if r.Kind == session.KindElicitation {
 		method = "elicitation/create"
 		if !v.conn.capabilities().elicitForm {
 			return
@@ -34,32 +43,51 @@ func (v *view) offer(ctx context.Context, id string, kind session.Kind, body raw
 	if v.conn.opts.Role < session.Approver {
 		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	v.mu.Lock()
-	if _, open := v.offers[id]; open {
-		v.mu.Unlock()
+	ctx, cancel := context.WithCancel(v.conn.context())
+	if !v.register(r.ID, &offer{turn: r.Turn, cancel: cancel}) {
 		cancel()
 		return
 	}
-	v.offers[id] = cancel
-	v.mu.Unlock()
-	call, err := v.conn.peer.Go(ctx, acp.StringID(prefix+id), method, body)
+	call, err := v.conn.peer.Go(ctx, acp.StringID(prefix+r.ID), method, body)
 	if err != nil { // the connection is ending
-		v.settle(id)
+		cancel()
 		return
 	}
-	go v.await(ctx, call, id, kind)
+	go v.await(ctx, call, r)
 }
 
-func (v *view) await(ctx context.Context, call *acp.Pending, id string, kind session.Kind) {
+// register keeps an offer; false when the client was asked before.
+func (v *view) register(id string, o *offer) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, known := v.offers[id]; known {
+		return false
+	}
+	v.offers[id] = o
+	return true
+}
+
+func (v *view) await(ctx context.Context, call *acp.Pending, r session.Request) {
 	result, err := call.Wait(ctx)
-	if !v.settle(id) { // settled by somebody else meanwhile
+	if ctx.Err() != nil { // settled by somebody else meanwhile, or the connection is gone
 		return
 	}
-	verdict := readVerdict(kind, result, err)
-	verdict.Request = id
-	if _, err := v.att.Answer(v.conn.context(), verdict); err != nil {
+	verdict := readVerdict(r.Kind, result, err)
+	verdict.Request = r.ID
+	if err := v.hand(verdict); err != nil {
 		v.conn.server.opts.Logger.Warn("answer not recorded", "session", v.id, "err", err)
+	}
+}
+
+// hand gives a verdict to the hub. The client may attach anew meanwhile: what
+// comes too late by the old attachment comes by the new one.
+func (v *view) hand(verdict session.Verdict) error {
+	for {
+		att := v.att()
+		counted, err := att.Answer(v.conn.context(), verdict)
+		if counted || err != nil || att == v.att() {
+			return err
+		}
 	}
 }
 
@@ -67,29 +95,21 @@ func (v *view) await(ctx context.Context, call *acp.Pending, id string, kind ses
 func (v *view) settled(e *session.Event) {
 	var verdict session.Verdict
 	if json.Unmarshal(e.Body, &verdict) == nil {
-		v.settle(verdict.Request)
+		v.withdraw(func(id string, _ *offer) bool { return id == verdict.Request })
 	}
 }
 
-// settle ends an offer and reports whether it was still open.
-func (v *view) settle(id string) bool {
+// withdraw ends the offers that match.
+func (v *view) withdraw(match func(id string, o *offer) bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	cancel, open := v.offers[id]
-	if open {
-		cancel()
-		delete(v.offers, id)
-	}
-	return open
-}
-
-func (v *view) withdrawOffers() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for id, cancel := range v.offers {
-		cancel()
-		delete(v.offers, id)
-	}
+	maps.DeleteFunc(v.offers, func(id string, o *offer) bool {
+		if !match(id, o) {
+			return false
+		}
+		o.cancel()
+		return true
+	})
 }
 
 // readVerdict reads a client's answer. Whatever is not clearly a choice is no

@@ -3,6 +3,9 @@ package serve
 import (
 	"context"
 	"errors"
+	"sync/atomic"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -15,6 +18,8 @@ type relay struct {
 	conn *conn
 	peer *acp.Conn
 	stop context.CancelFunc
+
+	prompts atomic.Int32 // waiting for their answers
 }
 
 // relayTo answers a load or resume by having the owning instance answer it.
@@ -28,10 +33,10 @@ func (c *conn) relayTo(ctx context.Context, req *acp.Request, id string, at *ses
 	work, stop := context.WithCancel(c.context())
 	r := &relay{id: id, conn: c, stop: stop}
 	r.peer = acp.NewConn(mc, r, &acp.Options{Logger: c.server.opts.Logger})
-	go func() {
+	c.tasks.Go(func() {
 		_ = r.peer.Run(work) // its end is told below, whatever the cause
 		r.ended()
-	}()
+	})
 	if _, err := r.peer.Call(ctx, "initialize", c.relayInitialize()); err != nil {
 		stop()
 		c.fail(req, err)
@@ -65,11 +70,30 @@ func (r *relay) forward(ctx context.Context, req *acp.Request) {
 		r.conn.fail(req, r.lost(err))
 		return
 	}
-	go r.await(ctx, call, req)
+	if req.Method == "session/prompt" {
+		r.prompts.Add(1)
+	}
+	r.conn.tasks.Go(func() { r.await(ctx, call, req) })
+}
+
+// cancelOwn cancels the turns that prompts of this client wait for.
+func (r *relay) cancelOwn() {
+	if r.prompts.Load() == 0 {
+		return
+	}
+	params, err := json.Marshal(struct {
+		SessionID string `json:"sessionId"`
+	}{r.id})
+	if err == nil {
+		r.notify(&acp.Notification{Method: "session/cancel", Params: params})
+	}
 }
 
 func (r *relay) await(ctx context.Context, call *acp.Pending, req *acp.Request) {
 	result, err := call.Wait(ctx)
+	if req.Method == "session/prompt" {
+		r.prompts.Add(-1)
+	}
 	if err != nil {
 		r.conn.fail(req, r.lost(err))
 		return

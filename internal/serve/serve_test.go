@@ -82,19 +82,26 @@ type client struct {
 	heard sync.Cond
 	notes []string // params of session/update
 	asked []question
+	wire  *wire
+
+	served <-chan struct{} // closed when the server is done with the connection
 }
 
 // connect makes a client; dialect clients send no params with initialize.
 func (h *house) connect(role session.Role, capabilities string) *client {
 	h.Helper()
 	near, far := acp.NewPipe()
-	c := &client{h: h}
+	served := make(chan struct{})
+	c := &client{h: h, served: served, wire: &wire{MessageConn: near}}
 	c.heard.L = &c.mu
-	c.conn = acp.NewConn(near, c, nil)
+	c.conn = acp.NewConn(c.wire, c, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = c.conn.Run(ctx) })
-	wg.Go(func() { _ = h.server.Serve(ctx, far, serve.ConnOptions{Owner: "local", Role: role}) })
+	wg.Go(func() {
+		defer close(served)
+		_ = h.server.Serve(ctx, far, serve.ConnOptions{Owner: "local", Role: role})
+	})
 	h.Cleanup(func() {
 		cancel()
 		wg.Wait()

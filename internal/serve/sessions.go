@@ -77,9 +77,9 @@ func (c *conn) announce(req *acp.Request, att session.Attachment) {
 	r.SessionID = info.ID
 	r.WorkspaceDir = info.Cwd
 	r.Meta = &resultMeta{dialectMeta{WorkspaceDir: info.Cwd}}
-	v := c.open(att)
+	v := c.open(newPump(att, 0, nil))
 	c.reply(req, r)
-	c.start(v, 0, nil)
+	v.start()
 }
 
 // describe turns the params of session/new or fork into a new session.
@@ -140,7 +140,7 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	att, err := c.server.opts.Hub.Attach(ctx, p.session(), at)
+	att, err := c.attach(ctx, p.session(), at)
 	var elsewhere *session.ActiveElsewhereError
 	if errors.As(err, &elsewhere) && c.server.opts.Relay != nil && !c.dialect.Load() {
 		c.relayTo(ctx, req, p.session(), elsewhere)
@@ -150,13 +150,32 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	v := c.open(att)
 	var r setupResult
 	if !c.dialect.Load() {
 		r = newSetupResult(att.Setup())
 		r.Meta = &resultMeta{dialectMeta{WorkspaceDir: att.Info().Cwd}}
 	}
-	c.start(v, replayTo(at, att), func() { c.reply(req, r) })
+	c.open(newPump(att, replayTo(at, att), func() { c.reply(req, r) })).start()
+}
+
+// attach joins a session. A client that has it already gets by its old
+// attachment what came before the new one begins, and no event twice.
+func (c *conn) attach(ctx context.Context, id string, at session.AttachRequest) (session.Attachment, error) {
+	v, known := c.local(id)
+	if !known {
+		return c.server.opts.Hub.Attach(ctx, id, at)
+	}
+	old := v.pump.Load()
+	old.halt()
+	att, err := c.server.opts.Hub.Attach(ctx, id, at)
+	if err != nil {
+		old.ready(c.context())
+		v.start()
+		return nil, err
+	}
+	_ = v.follow(old, c.context(), att.Start()) // what it could not write, the new one may
+	old.att.Detach()
+	return att, nil
 }
 
 // replayTo is the number up to which the past is shown before the response.
@@ -228,37 +247,40 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 
 // close answers session/close: cancels, frees, keeps the record.
 func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
+	v, _ := c.local(p.session())
 	if err := c.server.opts.Hub.Close(ctx, p.session()); err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	c.finish(p.session())
+	c.finish(v)
 	c.reply(req, empty{})
 }
 
 // stop answers the dialect's session/stop: waits for the turn, then frees. The
 // wait is off the lane, so that a cancel can still end the turn.
 func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
-	go func() {
+	v, _ := c.local(p.session())
+	c.tasks.Go(func() {
 		if err := c.server.opts.Hub.Stop(ctx, p.session()); err != nil {
 			c.fail(req, c.wireError(err, p.session()))
 			return
 		}
-		c.finish(p.session())
+		c.finish(v)
 		c.reply(req, struct {
 			SessionID string `json:"sessionId"`
 			Stopped   bool   `json:"stopped"`
 		}{p.session(), true})
-	}()
+	})
 }
 
 // delete answers session/delete; deleting what is not there is fine.
 func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
+	v, _ := c.local(p.session())
 	if err := c.server.opts.Hub.Delete(ctx, p.session()); err != nil && !errors.Is(err, session.ErrNotFound) {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	c.finish(p.session())
+	c.finish(v)
 	c.reply(req, empty{})
 }
 
@@ -278,13 +300,14 @@ func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) archive(ctx context.Context, req *acp.Request, p *params) {
+	v, _ := c.local(p.session())
 	archived := req.Method == "session/archive"
 	if err := c.server.opts.Hub.Archive(ctx, p.session(), archived); err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
 	if archived {
-		c.finish(p.session())
+		c.finish(v)
 	}
 	c.reply(req, empty{})
 }

@@ -38,12 +38,12 @@ func (c *conn) prompt(ctx context.Context, req *acp.Request, p *params) {
 
 // readPrompt finds the session a prompt is for and checks its content.
 func (c *conn) readPrompt(p *params) (*view, []raw, error) {
-	v, ok := c.view(p.session())
+	v, ok := c.local(p.session())
 	if !ok {
 		return nil, nil, session.ErrNotActive
 	}
 	a := accepts{lenient: c.dialect.Load()}
-	if agent, err := c.server.opts.Agents.Rebind(v.att.Info().Agent); err == nil {
+	if agent, err := c.server.opts.Agents.Rebind(v.att().Info().Agent); err == nil {
 		a.image, a.audio = agent.Image, agent.Audio
 	}
 	blocks, err := readPrompt(p.Prompt, a)
@@ -76,7 +76,7 @@ func (c *conn) steerOrAsk(ctx context.Context, v *view, blocks []raw, p *params)
 			return "promptRequired", err
 		}
 	}
-	outcome, _, err := v.att.Steer(ctx, blocks)
+	outcome, _, err := v.att().Steer(ctx, blocks)
 	return string(outcome), err
 }
 
@@ -87,8 +87,8 @@ func (c *conn) cancelRequest(_ context.Context, req *acp.Request, p *params) {
 
 // cancel cancels the turn and the queue; idle or unknown sessions: nothing.
 func (c *conn) cancel(id string) {
-	if v, ok := c.view(id); ok && v.att != nil {
-		if err := v.att.Cancel(c.context()); err != nil {
+	if v, ok := c.local(id); ok {
+		if err := v.att().Cancel(c.context()); err != nil {
 			c.server.opts.Logger.Warn("cancel failed", "session", id, "err", err)
 		}
 	}
@@ -96,7 +96,7 @@ func (c *conn) cancel(id string) {
 
 // set answers set_mode, set_model and set_config_option.
 func (c *conn) set(ctx context.Context, req *acp.Request, p *params) {
-	v, ok := c.view(p.session())
+	v, ok := c.local(p.session())
 	if !ok {
 		c.fail(req, c.notFound(p.session()))
 		return
@@ -106,7 +106,7 @@ func (c *conn) set(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, err)
 		return
 	}
-	setup, err := v.att.Set(ctx, option, value)
+	setup, err := v.att().Set(ctx, option, value)
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
@@ -164,11 +164,11 @@ func (c *conn) recordRequest(_ context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) record(id string, body raw) error {
-	v, ok := c.view(id)
+	v, ok := c.local(id)
 	if !ok {
 		return session.ErrNotFound
 	}
-	return v.att.Record(c.context(), body)
+	return v.att().Record(c.context(), body)
 }
 
 func unmarshalParams(v raw, into any) error {

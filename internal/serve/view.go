@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
@@ -13,22 +16,20 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
-// view is one session as this connection sees it: an attachment and the pump
-// that writes what its cursor meets, responses included, in one order.
+// view is one session as this connection sees it. Its pump writes what the
+// attachment's cursor meets, responses included, in one order.
 type view struct {
 	id    string
 	conn  *conn
-	att   session.Attachment // nil when relayed
-	relay *relay             // nil when local
-	ctx   context.Context    // the pump's; set from the start, since the connection may end before the pump begins
-	stop  context.CancelFunc // ends the pump; nil when relayed
-	done  chan struct{}      // closed when the pump has ended
+	relay *relay               // nil when the session is run here
+	pump  atomic.Pointer[pump] // nil when it is relayed; a new one with each load or resume
 
 	// mu is held while a prompt is handed to the hub, so that the pump cannot
 	// meet the turn's end before its request is known.
 	mu      sync.Mutex
-	pending map[string][]*pendingPrompt   // by turn; several where a prompt steered
-	offers  map[string]context.CancelFunc // open requests to the client, by event id
+	over    bool                        // the attachment has ended: nothing is pending any more
+	pending map[string][]*pendingPrompt // by turn; several where a prompt steered
+	offers  map[string]*offer           // requests to the client, by event id
 }
 
 // pendingPrompt is a session/prompt waiting for its turn's end.
@@ -37,39 +38,30 @@ type pendingPrompt struct {
 	text strings.Builder // what the agent said in the turn
 }
 
-// open makes a view, which must be started; the one it replaces hands over its
-// pending prompts.
-func (c *conn) open(att session.Attachment) *view {
-	ctx, stop := context.WithCancel(c.context())
-	v := &view{
-		id: att.Info().ID, conn: c, att: att, ctx: ctx, stop: stop, done: make(chan struct{}),
-		pending: make(map[string][]*pendingPrompt), offers: make(map[string]context.CancelFunc),
-	}
+// open makes a view of an attachment, or gives the attachment to the view there
+// is, whose prompts and requests stay open. It must be started.
+func (c *conn) open(p *pump) *view {
+	id := p.att.Info().ID
+	p.ready(c.context())
 	c.mu.Lock()
-	old := c.sessions[v.id]
-	c.sessions[v.id] = v
-	c.mu.Unlock()
-	if old != nil {
-		old.shut()
-		old.mu.Lock()
-		v.pending = old.pending
-		old.mu.Unlock()
+	defer c.mu.Unlock()
+	v := c.sessions[id]
+	if v == nil || v.relay != nil {
+		v = &view{
+			id: id, conn: c,
+			pending: make(map[string][]*pendingPrompt), offers: make(map[string]*offer),
+		}
+		c.sessions[id] = v
 	}
+	v.pump.Store(p)
 	return v
 }
 
-// start runs the pump. caughtUp, if not nil, is called once the past up to
-// replay has been written.
-func (c *conn) start(v *view, replay session.Seq, caughtUp func()) {
-	go func() {
-		defer close(v.done)
-		err := v.pump(v.ctx, replay, caughtUp)
-		v.withdrawOffers()
-		if !errors.Is(err, io.EOF) && v.ctx.Err() == nil {
-			c.server.opts.Logger.Warn("attachment ended", "session", v.id, "err", err)
-		}
-	}()
-}
+// start runs the view's pump.
+func (v *view) start() { go v.run(v.pump.Load()) }
+
+// att is the view's attachment; the session is run here.
+func (v *view) att() session.Attachment { return v.pump.Load().att }
 
 func (c *conn) view(id string) (*view, bool) {
 	c.mu.Lock()
@@ -78,44 +70,53 @@ func (c *conn) view(id string) (*view, bool) {
 	return v, ok
 }
 
+// local is the view of a session that is run here.
+func (c *conn) local(id string) (*view, bool) {
+	v, ok := c.view(id)
+	return v, ok && v.relay == nil
+}
+
 func (c *conn) views() []*view {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := make([]*view, 0, len(c.sessions))
-	for _, v := range c.sessions {
-		if v.att != nil {
-			list = append(list, v)
+	return slices.Collect(maps.Values(c.sessions))
+}
+
+// forget drops a view, unless another took its place.
+func (c *conn) forget(v *view) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sessions[v.id] == v {
+		delete(c.sessions, v.id)
+	}
+}
+
+// finish waits until the view of a session that was closed has written what is
+// left; its attachment has ended.
+func (c *conn) finish(v *view) {
+	if v != nil && v.relay == nil {
+		<-v.pump.Load().done
+	}
+}
+
+// end forgets the session, whose attachment ended with err, and answers what
+// still waits for it.
+func (v *view) end(err error) {
+	v.conn.forget(v)
+	v.att().Detach()
+	v.withdraw(func(string, *offer) bool { return true })
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.over = true
+	for _, waiting := range v.pending {
+		for _, p := range waiting {
+			v.conn.fail(p.req, newError(acp.CodeInternalError,
+				"session "+v.id+" ended before this prompt was answered: load it again", errorData{v.id, "interrupted"}))
 		}
 	}
-	return list
-}
-
-// finish lets a closed session's view write what is left, then forgets it.
-func (c *conn) finish(id string) {
-	c.mu.Lock()
-	v, ok := c.sessions[id]
-	delete(c.sessions, id)
-	c.mu.Unlock()
-	if ok && v.att != nil {
-		<-v.done // ends by itself: the attachment of a closed session ends
-		v.att.Detach()
-	}
-}
-
-func (c *conn) detachAll() {
-	for _, v := range c.views() {
-		v.shut()
-	}
-}
-
-// shut ends the pump and the attachment.
-func (v *view) shut() {
-	if v.stop != nil {
-		v.stop()
-		<-v.done
-	}
-	if v.att != nil {
-		v.att.Detach()
+	clear(v.pending)
+	if !errors.Is(err, io.EOF) {
+		v.conn.server.opts.Logger.Warn("attachment ended", "session", v.id, "err", err)
 	}
 }
 
@@ -123,7 +124,10 @@ func (v *view) shut() {
 func (v *view) prompt(ctx context.Context, req *acp.Request, p session.PromptRequest) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	prompted, err := v.att.Prompt(v.conn.context(), p)
+	prompted, err := session.Prompted{}, session.ErrNotActive
+	if !v.over {
+		prompted, err = v.att().Prompt(v.conn.context(), p)
+	}
 	if err != nil {
 		v.conn.fail(req, v.conn.wireError(err, v.id))
 		return
@@ -134,7 +138,18 @@ func (v *view) prompt(ctx context.Context, req *acp.Request, p session.PromptReq
 		return
 	}
 	v.pending[prompted.Turn] = append(v.pending[prompted.Turn], pending)
-	context.AfterFunc(ctx, func() { v.cancelTurn(prompted.Turn) })
+	context.AfterFunc(ctx, func() {
+		if cancelledByPeer(ctx) {
+			v.cancelTurn(prompted.Turn)
+		}
+	})
+}
+
+// cancelledByPeer tells a client's $/cancel_request from the loss of its
+// connection, which cancels no turn.
+func cancelledByPeer(ctx context.Context) bool {
+	var e *acp.Error
+	return errors.As(context.Cause(ctx), &e) && e.Code == acp.CodeRequestCancelled
 }
 
 // cancelTurn follows a $/cancel_request for a prompt: as session/cancel does.
@@ -147,48 +162,31 @@ func (v *view) cancelTurn(turn string) {
 	}
 }
 
-// pump writes the session's events until the attachment or ctx ends.
-func (v *view) pump(ctx context.Context, replay session.Seq, caughtUp func()) error {
-	begun := false
-	reached := func(cursor session.Seq) {
-		if begun || cursor < replay {
-			return
-		}
-		begun = true
-		if caughtUp != nil {
-			caughtUp()
-		}
-		v.begin(ctx)
+// cancelOwn cancels the turns this connection waits for.
+func (v *view) cancelOwn(ctx context.Context) {
+	if v.relay != nil {
+		v.relay.cancelOwn()
+		return
 	}
-	reached(0)
-	for {
-		events, cursor, err := v.att.Next(ctx)
-		if err != nil {
-			return err
-		}
-		for i := range events {
-			if events[i].Seq > replay {
-				reached(replay)
-			}
-			if err := v.deliver(ctx, &events[i]); err != nil {
-				return err
-			}
-		}
-		reached(cursor)
+	v.mu.Lock()
+	waits := len(v.pending) > 0
+	v.mu.Unlock()
+	if waits {
+		_ = v.att().Cancel(ctx) // nothing more can be done about a failure
 	}
 }
 
 // begin sends what a client needs besides the response: commands, and the
 // requests still open.
-func (v *view) begin(ctx context.Context) {
-	if commands := v.att.Setup().Commands; commands != nil && !v.conn.dialect.Load() {
+func (v *view) begin(att session.Attachment) {
+	if commands := att.Setup().Commands; commands != nil && !v.conn.dialect.Load() {
 		body, err := json.Marshal(commandsUpdate(v.id, commands))
 		if err == nil {
-			_ = v.conn.peer.Notify(ctx, "session/update", raw(body)) // fails only with the connection
+			_ = v.conn.peer.Notify(v.conn.context(), "session/update", raw(body)) // fails only with the connection
 		}
 	}
-	for _, r := range v.att.Open() {
-		v.offer(ctx, r.ID, r.Kind, r.Body)
+	for _, r := range att.Open() {
+		v.offer(r)
 	}
 }
 
@@ -203,26 +201,27 @@ func commandsUpdate(id string, commands raw) any {
 	}{id, update{string(session.KindCommands), commands}}
 }
 
-// deliver writes one event as this client is to see it.
-func (v *view) deliver(ctx context.Context, e *session.Event) error {
+// deliver writes one event as this client is to see it. Replayed ones were
+// collected when they happened.
+func (v *view) deliver(e *session.Event, replayed bool) error {
 	switch e.Kind {
 	case session.KindTurnEnd:
 		return v.turnEnded(e)
 	case session.KindPermission, session.KindElicitation:
-		v.offer(ctx, e.ID, e.Kind, e.Body)
+		v.offer(session.Request{ID: e.ID, Kind: e.Kind, Turn: e.Turn, Body: e.Body})
 		return nil
 	case session.KindVerdict:
 		v.settled(e)
 		return nil
 	}
-	if e.Kind == session.KindAgentMessage {
+	if e.Kind == session.KindAgentMessage && !replayed {
 		v.collect(e)
 	}
-	msg := v.conn.frame(v, e)
+	msg := v.conn.frame(v, e, replayed)
 	if msg == nil {
 		return nil
 	}
-	return v.conn.write(ctx, msg)
+	return v.conn.write(v.conn.context(), msg)
 }
 
 // collect keeps what the agent says for the prompt's own result.
@@ -257,6 +256,7 @@ func (v *view) turnEnded(e *session.Event) error {
 	if err := json.Unmarshal(e.Body, &end); err != nil {
 		return err
 	}
+	v.withdraw(func(_ string, o *offer) bool { return o.turn == end.Turn })
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, p := range v.pending[end.Turn] {

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"context"
+	"math"
+
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// pump writes what one attachment of a view meets. One goroutine at a time uses
+// what is below stop.
+type pump struct {
+	att  session.Attachment
+	done chan struct{}      // closed when it does not run any more
+	stop context.CancelFunc // ends its wait for events; a delivery is finished
+	wait context.Context
+
+	replay   session.Seq // what is the past for this client
+	caughtUp func()      // called once the past has been written; may be nil
+	begun    bool        // it has been
+	at       session.Seq // everything up to here has been written
+}
+
+// everything is beyond all events.
+const everything session.Seq = math.MaxUint64
+
+func newPump(att session.Attachment, replay session.Seq, caughtUp func()) *pump {
+	p := &pump{att: att, replay: replay, caughtUp: caughtUp}
+	if replay == 0 {
+		p.at = att.Start()
+	}
+	return p
+}
+
+// ready makes the pump one that will run.
+func (p *pump) ready(ctx context.Context) {
+	p.done = make(chan struct{})
+	p.wait, p.stop = context.WithCancel(ctx)
+}
+
+// halt stops the pump between two deliveries.
+func (p *pump) halt() {
+	p.stop()
+	<-p.done
+}
+
+// run writes until the attachment ends or the pump is stopped.
+func (v *view) run(p *pump) {
+	defer close(p.done)
+	err := v.follow(p, p.wait, everything)
+	if p.wait.Err() == nil {
+		v.end(err)
+	}
+}
+
+// follow writes the session's events up to a number.
+func (v *view) follow(p *pump, wait context.Context, until session.Seq) error {
+	v.reached(p)
+	for p.at < until {
+		events, cursor, err := p.att.Next(wait)
+		if err != nil {
+			return err
+		}
+		for i := range events {
+			e := &events[i]
+			if e.Seq > until {
+				break
+			}
+			if e.Seq > p.replay {
+				p.at = max(p.at, p.replay)
+				v.reached(p)
+			}
+			if err := v.deliver(e, e.Seq != 0 && e.Seq <= p.replay); err != nil {
+				return err
+			}
+		}
+		p.at = cursor
+		v.reached(p)
+	}
+	return nil
+}
+
+// reached says where the pump stands. At the end of the past the client gets its
+// response, commands, and the requests still open.
+func (v *view) reached(p *pump) {
+	if p.begun || p.at < p.replay {
+		return
+	}
+	p.begun = true
+	if p.caughtUp != nil {
+		p.caughtUp()
+	}
+	v.begin(p.att)
+}
