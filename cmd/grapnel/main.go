@@ -13,6 +13,7 @@ import (
 )
 
 //go:generate sh -c "go run . config schema --markdown > ../../docs/config.md"
+//go:generate sh -c "go run . help --markdown > ../../docs/commands.md"
 
 // version is set by the linker for a release.
 var version string

@@ -42,7 +42,7 @@ in appends that word to the command line it starts grapnel with.`,
 		}),
 	}
 	cmd.Flags().StringVar(&f.agent, "agent", "", "agent `alias` of sessions that name none")
-	cmd.Flags().IntVar(&f.maxSessions, "max-sessions", 0, "active sessions at most (default acp.max_sessions)")
+	cmd.Flags().IntVar(&f.maxSessions, "max-sessions", 0, "`number` of sessions that may be active (default acp.max_sessions)")
 	cmd.Flags().IntVar(&f.timeout, "session-timeout", 0, "idle `seconds` before a session is parked (default acp.session_timeout_secs)")
 	return cmd
 }

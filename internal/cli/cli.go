@@ -81,7 +81,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	root.SetOut(i.env.Stdout)
 	root.SetErr(i.env.Stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().StringVar(&i.configDir, "config-dir", "", "configuration directory (default $"+config.HomeEnv+", else ~/.grapnel)")
+	root.PersistentFlags().StringVar(&i.configDir, "config-dir", "", "configuration `directory` (default $"+config.HomeEnv+", else ~/.grapnel)")
 	root.PersistentFlags().BoolVarP(&i.verbose, "verbose", "v", false, "log to stderr what is done")
 	return root
 }
@@ -149,6 +149,16 @@ func (i *invocation) load() (*config.Config, error) {
 	}
 	i.log().Debug("configuration loaded", "dir", string(home))
 	return c, nil
+}
+
+// checkEnvironment returns what is wrong with the overrides in the environment,
+// for commands that do not load the configuration.
+func (i *invocation) checkEnvironment(home config.Home) error {
+	wrong := slices.DeleteFunc(config.Check(home, i.env.Environ), func(p config.Problem) bool { return p.Var == "" || p.Warning })
+	if len(wrong) > 0 {
+		return &config.Error{Problems: wrong}
+	}
+	return nil
 }
 
 // log returns the logger to stderr; without -v it keeps to warnings.

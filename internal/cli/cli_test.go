@@ -27,9 +27,17 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errOut.String()
 }
 
-func TestReferencePageIsCurrent(t *testing.T) {
-	const page = "../../docs/config.md"
-	code, want, stderr := run(t, "config", "schema", "--markdown")
+func TestReferencePagesAreCurrent(t *testing.T) {
+	for page, args := range map[string][]string{
+		"config.md":   {"config", "schema", "--markdown"},
+		"commands.md": {"help", "--markdown"},
+	} {
+		t.Run(page, func(t *testing.T) { checkPage(t, "../../docs/"+page, args) })
+	}
+}
+
+func checkPage(t *testing.T, page string, args []string) {
+	code, want, stderr := run(t, args...)
 	if code != ExitOK || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -43,7 +51,7 @@ func TestReferencePageIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
-		t.Errorf("docs/config.md is out of date, run go generate ./cmd/grapnel (-want +got):\n%s", diff)
+		t.Errorf("%s is out of date, run go generate ./cmd/grapnel (-want +got):\n%s", page, diff)
 	}
 }
 

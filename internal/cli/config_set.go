@@ -49,6 +49,9 @@ func (i *invocation) configSet(path, value string) error {
 	if err != nil {
 		return err
 	}
+	if err := i.checkEnvironment(home); err != nil {
+		return err
+	}
 	warnings, err := config.Set(home, p, value)
 	if err != nil {
 		return err

@@ -19,6 +19,11 @@ and one refused, a cancelled turn, and the session loaded by a new process. It
 needs no account and no network and leaves nothing behind.`,
 		Args: arguments(),
 		RunE: i.action(func(cmd *cobra.Command, _ []string) error {
+			if home, err := i.home(); err == nil { // the demo has its own; only the overrides matter
+				if err := i.checkEnvironment(home); err != nil {
+					return err
+				}
+			}
 			self, err := os.Executable()
 			if err != nil {
 				return fmt.Errorf("find the grapnel binary to start: %w", err)

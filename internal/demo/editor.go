@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +43,8 @@ type editor struct {
 func start(ctx context.Context, s *show) (*editor, error) {
 	e := &editor{show: s, calls: make(map[v1.ToolCallID]string), ended: make(chan error, 1)}
 	e.cmd = exec.Command(s.self, "--config-dir", s.home, "acp")
+	// What is set for the user's own grapnel is not meant for this one.
+	e.cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GRAPNEL_") })
 	e.cmd.Stderr = &e.logs
 	in, err := e.cmd.StdinPipe()
 	if err != nil {
