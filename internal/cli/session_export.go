@@ -1,13 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +19,7 @@ func (i *invocation) sessionExportCommand() *cobra.Command {
 		Long: `Write a session to stdout or a file. jsonl is every event that is not private, one
 JSON object a line: seq, id, kind, time, turn and the body as the agent or client
 wrote it. markdown is the transcript as a page. A file is made for its user only,
-and replaced in one step.`,
+and replaced in one step; a pipe or device is written to.`,
 		Example:           "  grapnel session export s_k3 | jq -r .kind\n  grapnel session export s_k3 --format markdown -o talk.md",
 		Args:              arguments("ID"),
 		ValidArgsFunction: i.completeSessions,
@@ -78,32 +73,4 @@ func (i *invocation) exportOutput() io.Writer {
 		return terminalWriter{i.env.Stdout}
 	}
 	return i.env.Stdout
-}
-
-// writeFile makes or replaces a file in one step.
-func writeFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".grapnel-export-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	out := bufio.NewWriter(f)
-	err = write(out)
-	if err == nil {
-		err = out.Flush()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
 }
