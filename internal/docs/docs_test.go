@@ -18,7 +18,8 @@ import (
 
 const (
 	// asMain is set in the environment of a test binary that is to be grapnel.
-	asMain = "GRAPNEL_DOCS_AS_MAIN"
+	// The demo keeps variables that begin with GRAPNEL_ from its child.
+	asMain = "DOCS_TEST_AS_GRAPNEL"
 	// patience bounds one command; a loaded machine is slow.
 	patience = time.Minute
 )
