@@ -66,9 +66,13 @@ func verbNames(cmd *cobra.Command) []string {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	nearest, _ := spell.Nearest(name, verbNames(cmd))
-	if nearest == "" {
+	verbs := verbNames(cmd)
+	nearest, distance := spell.Nearest(name, verbs)
+	switch {
+	case nearest == "":
 		return usagef("%s takes no command, but %q was given", cmd.CommandPath(), name)
+	case !spell.Close(name, distance):
+		return usagef("unknown command %q; %s has %s", name, cmd.CommandPath(), strings.Join(verbs, ", "))
 	}
 	return usagef("unknown command %q; did you mean %s %s?", name, cmd.CommandPath(), nearest)
 }
@@ -100,8 +104,12 @@ func unknownFlag(cmd *cobra.Command, bad *pflag.NotExistError) error {
 			known = append(known, f.Name)
 		}
 	})
-	nearest, _ := spell.Nearest(bad.GetSpecifiedName(), known)
-	return usagef("unknown flag --%s; did you mean --%s? See %s --help", bad.GetSpecifiedName(), nearest, cmd.CommandPath())
+	name := bad.GetSpecifiedName()
+	nearest, distance := spell.Nearest(name, known)
+	if !spell.Close(name, distance) {
+		return usagef("unknown flag --%s; see %s --help", name, cmd.CommandPath())
+	}
+	return usagef("unknown flag --%s; did you mean --%s? See %s --help", name, nearest, cmd.CommandPath())
 }
 
 func valueType(f *pflag.Flag) string {
