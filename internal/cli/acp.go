@@ -38,6 +38,11 @@ in appends that word to the command line it starts grapnel with.`,
 			if len(args) > 0 {
 				return i.setup(cmd, setupFlags{agent: f.agent})
 			}
+			for _, name := range []string{"max-sessions", "session-timeout"} {
+				if err := atLeastOne(cmd, name); err != nil {
+					return err
+				}
+			}
 			return i.acp(cmd, f)
 		}),
 	}

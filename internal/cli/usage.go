@@ -160,3 +160,11 @@ func optionally(word string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// atLeastOne checks a numeric flag that may be left out, but not be zero or less.
+func atLeastOne(cmd *cobra.Command, name string) error {
+	if n, err := cmd.Flags().GetInt(name); cmd.Flags().Changed(name) && (err != nil || n < 1) {
+		return usagef("--%s must be at least 1, but is %s", name, cmd.Flag(name).Value)
+	}
+	return nil
+}
