@@ -3,10 +3,15 @@ package actor
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/ask"
 )
+
+// ErrClosing refuses work of a session that is being closed, not parked: to
+// restore it is no use. It matches session.ErrNotActive.
+var ErrClosing = fmt.Errorf("%w", session.ErrNotActive)
 
 // closing is a session on its way out.
 type closing struct {
@@ -28,13 +33,13 @@ func (c *closing) finish(err error) {
 
 // Close cancels what runs and waits and ends the actor.
 func (a *Actor) Close(ctx context.Context) error {
-	return a.end(ctx, session.ErrNotActive, func() { a.cancelAll("") })
+	return a.end(ctx, ErrClosing, func() { a.cancelAll("") })
 }
 
 // Stop lets the running turn end, cancels those that wait, and ends the actor.
 // When ctx ends first the actor goes on stopping.
 func (a *Actor) Stop(ctx context.Context) error {
-	return a.end(ctx, session.ErrNotActive, func() { a.cancelQueue("") })
+	return a.end(ctx, ErrClosing, func() { a.cancelQueue("") })
 }
 
 // Drain takes no new prompts and lets running and queued turns go on until ctx

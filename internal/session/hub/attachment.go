@@ -47,7 +47,8 @@ func (t *attachment) with(ctx context.Context, f func(*actor.Actor) error) error
 		if err != nil {
 			return err
 		}
-		if err := f(a); !errors.Is(err, session.ErrNotActive) || t.closed(ctx, a) {
+		err = f(a)
+		if !errors.Is(err, session.ErrNotActive) || errors.Is(err, actor.ErrClosing) || t.closed(ctx, a) {
 			return err
 		}
 	}

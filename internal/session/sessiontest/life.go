@@ -24,6 +24,7 @@ func lifeContracts() []contract {
 		{name: "CloseCancelsTheTurn", test: testCloseRunning},
 		{name: "StopWaitsForTheTurn", test: testStop},
 		{name: "StopNobodyWaitsFor", test: testStopAlone},
+		{name: "StopRefusesPromptsAtOnce", test: testStopRefuses},
 		{name: "Delete", test: testDelete},
 		{name: "SessionLimit", limits: two, test: testLimit},
 		{name: "S4_InterruptedTurn", test: testInterrupted},
@@ -123,6 +124,29 @@ func testStop(e *Env) {
 	e.Script.Go("go")
 	if end := c.End(p.Turn); end.Stop != session.EndTurn {
 		e.Errorf("the running one: %+v", end)
+	}
+	if err := <-stopped; err != nil {
+		e.Error(err)
+	}
+	c.Drain()
+}
+
+// testStopRefuses prompts a session that is being stopped: the prompt does not
+// wait for the turn's end, which a cancel may have to bring.
+func testStopRefuses(e *Env) {
+	c := e.New()
+	p, q := c.Send("wait never"), c.Send("say queued")
+	stopped := make(chan error, 1)
+	go func() { stopped <- e.Hub.Stop(background(), c.Info().ID) }()
+	c.End(q.Turn) // cancelled: stopping has begun
+	if _, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say late")}); !errors.Is(err, session.ErrNotActive) {
+		e.Errorf("prompt: got %v, want ErrNotActive", err)
+	}
+	if err := c.Cancel(e.Context()); err != nil {
+		e.Error(err)
+	}
+	if end := c.End(p.Turn); end.Stop != session.Cancelled {
+		e.Errorf("got %+v", end)
 	}
 	if err := <-stopped; err != nil {
 		e.Error(err)
