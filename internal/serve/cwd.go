@@ -46,6 +46,15 @@ func resolveRoots(dirs []string) ([]string, error) {
 	return roots, nil
 }
 
+// knownAs is the name by which sessions of a directory are stored; one that is
+// gone keeps the name it was asked by.
+func knownAs(path string) string {
+	if dir, err := realDir(path); err == nil && filepath.IsAbs(path) {
+		return dir
+	}
+	return path
+}
+
 func realDir(path string) (string, error) {
 	dir, err := filepath.EvalSymlinks(path)
 	if err != nil {

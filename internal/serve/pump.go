@@ -15,25 +15,27 @@ type pump struct {
 	stop context.CancelFunc // ends its wait for events; a delivery is finished
 	wait context.Context
 
-	replay   session.Seq // what is the past for this client
-	caughtUp func()      // called once the past has been written; may be nil
-	begun    bool        // it has been
-	at       session.Seq // everything up to here has been written
+	replay session.Seq // what is the past for this client
+	begun  bool        // that has been written
+	at     session.Seq // everything up to here has been written
+	// ready, if not nil, is called once: when the past has been written, or
+	// with the reason why it cannot be.
+	ready func(error)
 }
 
 // everything is beyond all events.
 const everything session.Seq = math.MaxUint64
 
-func newPump(att session.Attachment, replay session.Seq, caughtUp func()) *pump {
-	p := &pump{att: att, replay: replay, caughtUp: caughtUp}
+func newPump(att session.Attachment, replay session.Seq, ready func(error)) *pump {
+	p := &pump{att: att, replay: replay, ready: ready}
 	if replay == 0 {
 		p.at = att.Start()
 	}
 	return p
 }
 
-// ready makes the pump one that will run.
-func (p *pump) ready(ctx context.Context) {
+// prepare makes the pump one that will run.
+func (p *pump) prepare(ctx context.Context) {
 	p.done = make(chan struct{})
 	p.wait, p.stop = context.WithCancel(ctx)
 }
@@ -44,13 +46,38 @@ func (p *pump) halt() {
 	<-p.done
 }
 
+// pump is what shows a session that is run here to this client, or nil.
+func (c *conn) pump(id string) *pump {
+	if v, ok := c.local(id); ok {
+		return v.pump.Load()
+	}
+	return nil
+}
+
+// finish waits until the pump of a session that was closed has written what is
+// left. It does nothing on nil.
+func (p *pump) finish() {
+	if p != nil {
+		<-p.done
+	}
+}
+
 // run writes until the attachment ends or the pump is stopped.
 func (v *view) run(p *pump) {
 	defer close(p.done)
 	err := v.follow(p, p.wait, everything)
 	if p.wait.Err() == nil {
+		p.fail(err)
 		v.end(err)
 	}
+}
+
+// fail gives up what of the past has not been written.
+func (p *pump) fail(err error) {
+	if !p.begun && p.ready != nil {
+		p.ready(err)
+	}
+	p.begun = true
 }
 
 // follow writes the session's events up to a number.
@@ -87,8 +114,8 @@ func (v *view) reached(p *pump) {
 		return
 	}
 	p.begun = true
-	if p.caughtUp != nil {
-		p.caughtUp()
+	if p.ready != nil {
+		p.ready(nil)
 	}
 	v.begin(p.att)
 }

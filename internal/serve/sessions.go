@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -155,7 +157,16 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 		r = newSetupResult(att.Setup())
 		r.Meta = &resultMeta{dialectMeta{WorkspaceDir: att.Info().Cwd}}
 	}
-	c.open(newPump(att, replayTo(at, att), func() { c.reply(req, r) })).start()
+	c.open(newPump(att, replayTo(at, att), func(err error) {
+		switch {
+		case errors.Is(err, io.EOF): // closed meanwhile
+			c.fail(req, c.notFound(p.session()))
+		case err != nil:
+			c.fail(req, c.wireError(fmt.Errorf("session %s cannot be shown: %w", p.session(), err), p.session()))
+		default:
+			c.reply(req, r)
+		}
+	})).start()
 }
 
 // attach joins a session. A client that has it already gets by its old
@@ -169,11 +180,13 @@ func (c *conn) attach(ctx context.Context, id string, at session.AttachRequest) 
 	old.halt()
 	att, err := c.server.opts.Hub.Attach(ctx, id, at)
 	if err != nil {
-		old.ready(c.context())
+		old.prepare(c.context())
 		v.start()
 		return nil, err
 	}
-	_ = v.follow(old, c.context(), att.Start()) // what it could not write, the new one may
+	if err := v.follow(old, c.context(), att.Start()); err != nil {
+		old.fail(err) // what it could not write, the new one may
+	}
 	old.att.Detach()
 	return att, nil
 }
@@ -206,12 +219,12 @@ func (c *conn) restoreRequest(ctx context.Context, p *params, replay session.Rep
 	if after, ok := p.after(); ok {
 		at.Replay, at.After = session.ReplayAfter, after
 	}
-	if p.cwd() != "" {
+	if cwd := p.cwd(); cwd != "" && cwd != placeholderCwd {
 		agent, err := c.server.opts.Agents.Rebind(info.Agent)
 		if err != nil {
 			return at, err
 		}
-		at.Cwd, err = c.server.resolveCwd(p.cwd(), agent.Workspace)
+		at.Cwd, err = c.server.resolveCwd(cwd, agent.Workspace)
 		if err != nil {
 			return at, err
 		}
@@ -226,9 +239,14 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	p.Agent, p.Agent2, p.Agent3 = info.Agent, "", ""
-	if p.cwd() == "" {
-		p.Cwd = &info.Cwd
+	agent, err := c.server.opts.Agents.Rebind(info.Agent)
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
+	p.Agent = agent.Alias
+	if cwd := p.cwd(); cwd == "" || cwd == placeholderCwd {
+		p.Cwd, p.Roots = &info.Cwd, info.Roots
 	}
 	h := &hands{conn: c}
 	n, err := c.describe(p, h)
@@ -247,25 +265,25 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 
 // close answers session/close: cancels, frees, keeps the record.
 func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
-	v, _ := c.local(p.session())
+	pump := c.pump(p.session())
 	if err := c.server.opts.Hub.Close(ctx, p.session()); err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	c.finish(v)
+	pump.finish()
 	c.reply(req, empty{})
 }
 
 // stop answers the dialect's session/stop: waits for the turn, then frees. The
 // wait is off the lane, so that a cancel can still end the turn.
 func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
-	v, _ := c.local(p.session())
+	pump := c.pump(p.session())
 	c.tasks.Go(func() {
 		if err := c.server.opts.Hub.Stop(ctx, p.session()); err != nil {
 			c.fail(req, c.wireError(err, p.session()))
 			return
 		}
-		c.finish(v)
+		pump.finish()
 		c.reply(req, struct {
 			SessionID string `json:"sessionId"`
 			Stopped   bool   `json:"stopped"`
@@ -275,12 +293,12 @@ func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
 
 // delete answers session/delete; deleting what is not there is fine.
 func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
-	v, _ := c.local(p.session())
+	pump := c.pump(p.session())
 	if err := c.server.opts.Hub.Delete(ctx, p.session()); err != nil && !errors.Is(err, session.ErrNotFound) {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	c.finish(v)
+	pump.finish()
 	c.reply(req, empty{})
 }
 
@@ -300,14 +318,14 @@ func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) archive(ctx context.Context, req *acp.Request, p *params) {
-	v, _ := c.local(p.session())
+	pump := c.pump(p.session())
 	archived := req.Method == "session/archive"
 	if err := c.server.opts.Hub.Archive(ctx, p.session(), archived); err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
 	if archived {
-		c.finish(v)
+		pump.finish()
 	}
 	c.reply(req, empty{})
 }
@@ -344,7 +362,7 @@ func (c *conn) list(ctx context.Context, req *acp.Request) {
 		c.fail(req, err)
 		return
 	}
-	f := session.Filter{Owner: c.opts.Owner, Cwd: p.cwd()}
+	f := session.Filter{Owner: c.opts.Owner, Cwd: knownAs(p.cwd())}
 	if f.Archived, err = archiveFilter(p.Archived); err != nil {
 		c.fail(req, c.wireError(err, ""))
 		return

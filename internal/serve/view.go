@@ -42,7 +42,7 @@ type pendingPrompt struct {
 // is, whose prompts and requests stay open. It must be started.
 func (c *conn) open(p *pump) *view {
 	id := p.att.Info().ID
-	p.ready(c.context())
+	p.prepare(c.context())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.sessions[id]
@@ -88,14 +88,6 @@ func (c *conn) forget(v *view) {
 	defer c.mu.Unlock()
 	if c.sessions[v.id] == v {
 		delete(c.sessions, v.id)
-	}
-}
-
-// finish waits until the view of a session that was closed has written what is
-// left; its attachment has ended.
-func (c *conn) finish(v *view) {
-	if v != nil && v.relay == nil {
-		<-v.pump.Load().done
 	}
 }
 
