@@ -108,7 +108,7 @@ func (f setupFlags) answers(c *config.Config) (setup.Answers, error) {
 	}
 	if f.keyFile != "" {
 		if a.KeyFile, err = filepath.Abs(f.keyFile); err == nil {
-			_, err = os.Stat(a.KeyFile)
+			err = setup.CheckFile(a.KeyFile)
 		}
 		if err != nil {
 			return a, fmt.Errorf("the key file cannot be used: %w", err)

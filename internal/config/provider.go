@@ -117,7 +117,7 @@ func (c *Config) providerNamed(ctx context.Context, name, model string, src Sour
 		choice.Model, _ = src.Probe(ctx, choice.BaseURL)
 	}
 	if choice.Model == "" {
-		return ProviderChoice{}, fmt.Errorf("provider %s names no model and its server at %s offers none; set providers.%s.model", name, choice.BaseURL, quoteKey(name))
+		return ProviderChoice{}, fmt.Errorf("provider %s names no model, and its server at %s does not answer or has none; start it, or set providers.%s.model", name, choice.BaseURL, quoteKey(name))
 	}
 	return choice, nil
 }

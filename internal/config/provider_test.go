@@ -75,7 +75,7 @@ func TestProviderForErrors(t *testing.T) {
 	}{
 		{"nothing", "", "no credentials: no model provider is configured; run grapnel setup, or set ANTHROPIC_API_KEY", true},
 		{"several", "[providers.groq]\n[providers.xai]\n", "the agent names no provider and there are several (groq, xai)", false},
-		{"no model", "[providers.ollama]\n", "provider ollama names no model and its server at http://127.0.0.1:11434/v1 offers none; set providers.ollama.model", false},
+		{"no model", "[providers.ollama]\n", "provider ollama names no model, and its server at http://127.0.0.1:11434/v1 does not answer or has none; start it, or set providers.ollama.model", false},
 		{"no address", "[providers.x]\nkind = 'openai-chat'\nmodel = 'm'\n", "provider x has no address; set providers.x.base_url", false},
 		{"no kind", "[providers.x]\nmodel = 'm'\n", `provider "x" has no kind; set providers.x.kind`, false},
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -43,6 +42,12 @@ func titles() [][2]string {
 		{"ollama", "Ollama, models on this machine"},
 		{config.KindChat, "another server that speaks OpenAI's Chat Completions"},
 		{config.KindDemo, "the demo: a script instead of a model, offline"},
+		{"lmstudio", "LM Studio, models on this machine"},
+		{"vllm", "vLLM, models on a machine of yours"},
+		{"groq", "Groq"},
+		{"deepseek", "DeepSeek"},
+		{"mistral", "Mistral"},
+		{"xai", "xAI (Grok)"},
 	}
 }
 
@@ -156,7 +161,9 @@ func (w World) askKey(ctx context.Context, t Terminal, known config.KnownProvide
 	offer := func(text string, action func() error) {
 		options, actions = append(options, text), append(actions, action)
 	}
+	which := "a"
 	if known.KeyEnv != "" && w.Getenv(known.KeyEnv) != "" {
+		which = "another"
 		offer("take it from the variable "+known.KeyEnv+", which is set here", func() error {
 			a.KeyEnv = known.KeyEnv
 			return nil
@@ -166,7 +173,7 @@ func (w World) askKey(ctx context.Context, t Terminal, known config.KnownProvide
 		offer("it needs none", func() error { return nil })
 	}
 	offer("type it now; it is kept in a file that only you can read", func() error { return w.typeKey(ctx, t, a) })
-	offer("take it from another variable of the environment", func() error { return w.nameVariable(ctx, t, known, a) })
+	offer("take it from "+which+" variable of the environment", func() error { return w.nameVariable(ctx, t, known, a) })
 	offer("take it from a file", func() error { return w.nameFile(ctx, t, a) })
 	i, err := t.Choose(ctx, "Where is its key?", options, 0)
 	if err != nil {
@@ -217,7 +224,7 @@ func (w World) nameFile(ctx context.Context, t Terminal, a *Answers) error {
 		}
 		abs, err := absolute(path)
 		if err == nil {
-			_, err = os.Stat(abs)
+			err = CheckFile(abs)
 		}
 		if err != nil {
 			t.Say("That file cannot be read: %v.", err)
@@ -239,7 +246,10 @@ func (w World) askModel(ctx context.Context, t Terminal, known config.KnownProvi
 		suggestion = now
 	}
 	if suggestion == "" {
-		suggestion, _ = w.probe(ctx, known.BaseURL+a.BaseURL)
+		address, ok := known.BaseURL+a.BaseURL, false
+		if suggestion, ok = w.probe(ctx, address); !ok {
+			t.Say("The server at %s does not answer or has no model. Start it and name none to take the first it has, or name one.", address)
+		}
 	}
 	model, err := t.Ask(ctx, "Model", suggestion)
 	a.Model = model

@@ -148,6 +148,15 @@ func CheckKey(key string) error {
 	return nil
 }
 
+// CheckFile refuses what cannot be the file of a key.
+func CheckFile(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	return err
+}
+
 // Resolve turns the name of a provider as people give it into its section and
 // kind: a known kind, a section that exists, or with an address a name of one's
 // own.

@@ -121,22 +121,28 @@ func TestAsk(t *testing.T) {
 			"it is running",
 		},
 		{
+			"a local server that is not running", "", nil, "", "",
+			[]string{"Ollama", "qwen3"},
+			Answers{Provider: "ollama", Kind: "ollama", Model: "qwen3", Agent: "main"},
+			"The server at http://127.0.0.1:11434/v1 does not answer or has no model.",
+		},
+		{
 			"a server of one's own", "", nil, "served", "helper",
 			[]string{"another server", "localhost:1", "http://localhost:1/v1", "mine", "it needs none", ""},
 			Answers{Provider: "mine", Kind: "openai-chat", BaseURL: "http://localhost:1/v1", Model: "served", Agent: "helper"},
 			"no http or https address",
 		},
 		{
-			"another variable", "", nil, "", "",
-			[]string{"Google", "take it from another", "A B", "$MY_KEY", ""},
+			"a variable", "", nil, "", "",
+			[]string{"Google", "take it from a variable", "A B", "$MY_KEY", ""},
 			Answers{Provider: "gemini", Kind: "gemini", KeyEnv: "MY_KEY", Model: "gemini-2.5-pro", Agent: "main"},
 			"MY_KEY is not set here",
 		},
 		{
 			"a file", "", nil, "", "",
-			[]string{"groq", "take it from a file", "/no/such/file", keyFile, ""},
+			[]string{"Groq", "take it from a file", "/no/such/file", filepath.Dir(keyFile), keyFile, ""},
 			Answers{Provider: "groq", Kind: "groq", KeyFile: keyFile, Model: "openai/gpt-oss-120b", Agent: "main"},
-			"cannot be read",
+			"cannot be read: " + filepath.Dir(keyFile) + " is a directory.",
 		},
 		{
 			"the demo", "", nil, "", "",
@@ -146,7 +152,7 @@ func TestAsk(t *testing.T) {
 		},
 		{
 			"several agents, of which one is external", "[agents.a]\n[agents.b]\n[agents.c.runtime]\ntype = 'acp'\nagent = 'codex'\n[acp]\ndefault_agent = 'c'\n[providers.openai]\nmodel = 'old'", nil, "", "",
-			[]string{"OpenAI", "take it from another", "OPENAI_API_KEY", "", "b"},
+			[]string{"OpenAI", "take it from a variable", "OPENAI_API_KEY", "", "b"},
 			Answers{Provider: "openai", Kind: "openai", KeyEnv: "OPENAI_API_KEY", Model: "old", Agent: "b"},
 			"Which agent shall use it? a / b",
 		},

@@ -39,6 +39,9 @@ func (c *Console) Ask(ctx context.Context, question, suggestion string) (string,
 	}
 	fmt.Fprint(c.out, question+": ")
 	line, err := c.line(ctx, func() (string, error) { return c.buf.ReadString('\n') })
+	if err != nil {
+		fmt.Fprintln(c.out) // the person did not end the line
+	}
 	if line == "" {
 		line = suggestion
 	}
