@@ -21,8 +21,9 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model/fakellm"
 )
 
-// asMain is set in the environment of a test binary that is to be grapnel.
-const asMain = "GRAPNEL_FIELDTEST_AS_MAIN"
+// AsMain is set in the environment of a test binary that is to be grapnel: the
+// TestMain of every package that uses this kit looks at it.
+const AsMain = "GRAPNEL_FIELDTEST_AS_MAIN"
 
 // patience bounds every wait for the agent; a correct one answers in
 // milliseconds, and a loaded machine is slow.
@@ -94,6 +95,7 @@ type Agent struct {
 	mu    sync.Mutex
 	more  *sync.Cond
 	lines []Message // everything it wrote, in order
+	torn  bool      // it may end in the middle of a line
 	raw   []string
 	ended bool // its output is closed
 	next  int  // id of the next request
@@ -121,7 +123,7 @@ type RPCError struct {
 func (w *World) Start(args ...string) *Agent {
 	w.T.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"--config-dir", w.Home, "acp"}, args...)...)
-	cmd.Env = append(os.Environ(), asMain+"=1", "NO_PROXY=127.0.0.1")
+	cmd.Env = append(os.Environ(), AsMain+"=1", "NO_PROXY=127.0.0.1")
 	cmd.Env = append(cmd.Env, w.Env...)
 	a := &Agent{w: w, t: w.T, cmd: cmd, stderr: &syncBuffer{}, exited: make(chan struct{}), next: 100}
 	a.more = sync.NewCond(&a.mu)
@@ -173,6 +175,9 @@ func (a *Agent) take(line []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var m Message
+	if a.torn && line[len(line)-1] != '\n' {
+		return
+	}
 	if err := json.Unmarshal(line, &m); err != nil || m.RPC != "2.0" || line[len(line)-1] != '\n' || bytes.ContainsRune(line, '\r') {
 		a.t.Errorf("stdout carried a line that is no JSON-RPC message: %.200q", line)
 	}
@@ -207,13 +212,13 @@ func (a *Agent) Await(from int, what string, match func(Message) bool) Message {
 }
 
 func (a *Agent) await(from int, match func(Message) bool, bound time.Duration) (Message, bool) {
+	until := time.Now().Add(bound) // before the timer's, or its one wake-up could come too early
 	deadline := time.AfterFunc(bound, func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.more.Broadcast()
 	})
 	defer deadline.Stop()
-	until := time.Now().Add(bound)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for {
@@ -222,11 +227,17 @@ func (a *Agent) await(from int, match func(Message) bool, bound time.Duration) (
 				return a.lines[from], true
 			}
 		}
-		if a.ended || time.Now().After(until) {
+		if a.ended || !time.Now().Before(until) {
 			return Message{}, false
 		}
 		a.more.Wait()
 	}
+}
+
+// Next returns the message at a line, or waits up to bound for it; false when
+// there is none by then or the agent has ended.
+func (a *Agent) Next(line int, bound time.Duration) (Message, bool) {
+	return a.await(line, func(Message) bool { return true }, bound)
 }
 
 // Response waits for the answer to the request with a literal id.
@@ -308,6 +319,15 @@ func (a *Agent) Kill() {
 	_ = a.cmd.Process.Kill()
 	_ = a.in.Close()
 	<-a.exited
+}
+
+// Crash is Kill in the middle of whatever the agent does, such as writing a
+// line.
+func (a *Agent) Crash() {
+	a.mu.Lock()
+	a.torn = true
+	a.mu.Unlock()
+	a.Kill()
 }
 
 // WaitExit waits for the process to end and returns its code.

@@ -13,7 +13,7 @@ import (
 
 // TestMain is grapnel itself where the tests start the binary as such.
 func TestMain(m *testing.M) {
-	if os.Getenv(asMain) == "" {
+	if os.Getenv(AsMain) == "" {
 		os.Exit(m.Run())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

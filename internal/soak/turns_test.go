@@ -1,0 +1,112 @@
+package soak
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestSoakTurns runs 1,000 turns in one session: none becomes slower than the
+// first ones were, memory stays flat, and the model's window is kept by
+// compaction. A load shows all of it.
+func TestSoakTurns(t *testing.T) {
+	r := newRun(t)
+	r.window(8_000)
+	n := r.times(1000)
+	c := r.start()
+	id := c.open()
+	var took []time.Duration
+	memory := 0
+	for i := range n {
+		begun := time.Now()
+		c.say(id, number(i)+"\n"+turnScript(i))
+		took = append(took, time.Since(begun))
+		if i == n/5 {
+			memory = c.memory()
+		}
+	}
+	r.flat(took)
+	grown := c.memory() - memory
+	if limit := 24 << 10; grown > limit {
+		t.Errorf("memory grew by %d KiB between turn %d and turn %d", grown, n/5, n)
+	}
+	live := c.shown[id]
+	c.quit()
+
+	d := r.start()
+	now := d.load(id)
+	if err := now.compare(live); err != nil {
+		t.Error(err)
+	}
+	for i := range n {
+		if asked := now.asked(number(i)); asked != 1 {
+			t.Errorf("prompt %d is there %d times", i, asked)
+		}
+	}
+	d.say(id, "D:SAY still here")
+	r.paired()
+	d.quit()
+	r.alone()
+	r.sound()
+	r.add("turns", n)
+	r.add("updates", len(now.lines))
+	r.add("KiB of memory grown", max(0, grown))
+	r.report()
+}
+
+func turnScript(i int) string {
+	switch i % 4 {
+	case 0:
+		return "D:SAY short"
+	case 1:
+		return "D:TOOL shell echo hello ; D:SAY done"
+	case 2:
+		return "D:CHUNKS 40,20,0"
+	}
+	return fmt.Sprintf("D:TOOL write f.txt version %d ; D:TOOL read f.txt ; D:SAY read", i)
+}
+
+// flat compares the last tenth of the turns with the first. They have the same
+// work to do; the machine may have more.
+func (r *run) flat(took []time.Duration) {
+	r.t.Helper()
+	tenth := max(4, len(took)/10)
+	first, last := middle(took[:tenth]), middle(took[len(took)-tenth:])
+	if last > 2*first+20*time.Millisecond {
+		r.t.Errorf("the first %d turns took %v, the last %v", tenth, first, last)
+	}
+}
+
+func middle(d []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(d))
+	return sorted[len(sorted)/2]
+}
+
+// window gives the model a context window of that many tokens.
+func (r *run) window(tokens int) {
+	r.Configure(fmt.Sprintf(`
+[autonomy]
+allowed_commands = ["*"]
+[providers.fake]
+kind = "openai-chat"
+base_url = "%s/v1"
+api_key = "sk-fake"
+model = "fake-model"
+context_window = %d
+[agents.main]
+provider = "fake"
+`, r.URL, tokens))
+}
+
+// memory is what the agent's process holds, in KiB; 0 where the system does not
+// tell.
+func (c *client) memory() int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.agent.Pid()))
+	_, rest, _ := bytes.Cut(text, []byte("VmRSS:"))
+	kib := 0
+	_, _ = fmt.Sscan(string(rest), &kib) // stays 0
+	return kib
+}
