@@ -56,7 +56,7 @@ func readHistory(ctx context.Context, events func(context.Context, func(session.
 	if err != nil {
 		return nil, err
 	}
-	h.pairUp("interrupted: the process ended before this call had a result")
+	h.pairUp()
 	return h, nil
 }
 
@@ -77,15 +77,25 @@ func (h *history) apply(r *record) {
 	}
 }
 
+// add takes the next message. Results follow their calls at once, or never
+// came: what an earlier process left without them gets them here, each time it
+// is read.
 func (h *history) add(m model.Message) {
+	if len(m.Parts) == 0 || m.Parts[0].ToolResult == nil {
+		h.pairUp()
+	}
 	for _, c := range m.ToolCalls() {
 		h.callIDs[c.ID] = true
 	}
 	h.messages = append(h.messages, m)
 }
 
-// pairUp gives every tool call without a result one that says why.
-func (h *history) pairUp(why string) {
+// noResult is the result of a call that has none.
+const noResult = "interrupted: the process ended before this call had a result"
+
+// pairUp gives every tool call of the last message a result that says why it
+// has none.
+func (h *history) pairUp() {
 	if len(h.messages) == 0 {
 		return
 	}
@@ -94,7 +104,7 @@ func (h *history) pairUp(why string) {
 	if last.Role != model.RoleAssistant || len(calls) == 0 {
 		return
 	}
-	h.add(resultsMessage(calls, nil, why))
+	h.add(resultsMessage(calls, nil, noResult))
 }
 
 // resultsMessage answers calls with the results there are, and with why where
