@@ -14,7 +14,7 @@ type shared struct {
 	sessions []string
 }
 
-// TestSoakShared has two processes work on one store, 2,000 times in full: with
+// TestSoakShared has two processes work on one store, 1,000 times in full: with
 // sessions of their own and with those that are active in the other, which they
 // reach through its socket; now and then one is killed, also while it runs the
 // other's turn, and the other takes its sessions over. Both see the same, at the
@@ -26,7 +26,7 @@ func TestSoakShared(t *testing.T) {
 		s.joined[i], s.seen[i] = make(map[string]bool), make(map[string]*transcript)
 		s.open(i)
 	}
-	n := s.times(2000)
+	n := s.times(1000)
 	for range n {
 		s.round()
 		if t.Failed() {
