@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
@@ -28,9 +30,13 @@ func (a *App) ServeStdio(quit context.Context, in io.Reader, out io.Writer, agen
 		a.report(err)
 	}
 	mc := acp.NewStdio(untilDone(quit, in), out, a.conf.orDefault().ACP.MaxMessageBytes)
-	return a.server.Serve(ctx, mc, serve.ConnOptions{
+	err := a.server.Serve(ctx, mc, serve.ConnOptions{
 		Owner: localOwner, Role: session.Approver, Agent: agent, Drain: stdioDrain,
 	})
+	if errors.Is(err, syscall.EPIPE) {
+		return nil // the client is gone: that ends a connection as a close does
+	}
+	return err
 }
 
 // untilDone reads from r and ends when ctx does, although a read of r that is

@@ -89,6 +89,7 @@ type Agent struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	in     io.WriteCloser
+	out    io.Closer
 	stderr *syncBuffer
 	exited chan struct{}
 
@@ -139,6 +140,7 @@ func (w *World) Start(args ...string) *Agent {
 	if err := cmd.Start(); err != nil {
 		w.T.Fatal(err)
 	}
+	a.out = out
 	reading := make(chan struct{})
 	go func() {
 		defer close(reading)
@@ -310,6 +312,10 @@ func (a *Agent) Stderr() string { return a.stderr.String() }
 
 // Pid is the agent's process id.
 func (a *Agent) Pid() int { return a.cmd.Process.Pid }
+
+// CloseOutput closes the reading end of the agent's stdout, as a client that
+// died does.
+func (a *Agent) CloseOutput() { _ = a.out.Close() }
 
 // CloseInput ends the agent's stdin.
 func (a *Agent) CloseInput() { _ = a.in.Close() }

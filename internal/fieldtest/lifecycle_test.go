@@ -60,6 +60,25 @@ func TestL3EOFInATurnLeavesNothingRunning(t *testing.T) {
 	}
 }
 
+func TestL3BothPipesClosedInATurn(t *testing.T) {
+	w := NewWorld(t, "[autonomy]", `allowed_commands = ["*"]`, `auto_approve = ["shell"]`)
+	a, s := w.Opened()
+	a.BeginPrompt(s, "D:TOOL shell echo $$ > pid; while :; do echo tick; sleep 0.02; done")
+	a.AwaitRunning(s, 0)
+	pidFile := filepath.Join(w.Cwd, "pid")
+	waitFor(t, "the command to start", func() bool { return fileSize(pidFile) > 0 })
+	a.CloseOutput()
+	a.CloseInput()
+	if code := a.WaitExit(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, a.Stderr())
+	}
+	pid, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitGone(t, strings.TrimSpace(string(pid)))
+}
+
 func TestL12Order(t *testing.T) {
 	w := NewWorld(t)
 	a := w.Start()
