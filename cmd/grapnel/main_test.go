@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/grapnel-ai/grapnel/internal/fieldtest"
 )
 
 func TestMain(m *testing.M) {
@@ -34,7 +36,7 @@ func TestScripts(t *testing.T) {
 		Condition: func(cond string) (bool, error) {
 			switch cond {
 			case "freeze":
-				return canFreeze(), nil
+				return fieldtest.CanFreeze(), nil
 			case "tty":
 				return runtime.GOOS == "linux" || runtime.GOOS == "darwin", nil
 			}

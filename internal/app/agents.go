@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,12 +46,12 @@ func (a agents) Default(connectionDefault string) (serve.Agent, bool) {
 	return agent, err == nil
 }
 
-// describe makes the agent's workspace if it is missing and says what its
-// model takes.
+// describe makes the agent's workspace if it is missing and says what its model
+// takes. A workspace that cannot be made is missed only where it is used.
 func (a agents) describe(c *config.Config, alias string) (serve.Agent, error) {
 	workspace := c.WorkspacePath(alias)
 	if err := os.MkdirAll(workspace, 0o700); err != nil {
-		return serve.Agent{}, fmt.Errorf("the workspace of agent %s: %w", alias, err)
+		a.log.Debug("workspace", "agent", alias, "err", err)
 	}
 	s := serve.Agent{Alias: alias, Workspace: workspace}
 	if p, err := a.providerOf(c, alias); err == nil {
@@ -74,7 +73,7 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 	autonomy := c.AutonomyOf(alias)
 	conf := c.Agents[alias]
 	n := &native.Agent{
-		Alias: alias, Workspace: realPath(c.WorkspacePath(alias)),
+		Alias: alias, Workspace: existingDir(c.WorkspacePath(alias)),
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
 		MaxActionsPerHour: autonomy.MaxActionsPerHour,
 		Tools:             tool.NewSet(tool.Default()...),
@@ -123,6 +122,16 @@ func expandAll(paths []string) []string {
 		}
 	}
 	return out
+}
+
+// existingDir is the real path of a directory, "" when there is none: where it
+// could not be made, sessions do without.
+func existingDir(path string) string {
+	dir, err := resolveLinks(path)
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 func resolveLinks(path string) (string, error) { return filepath.EvalSymlinks(path) }

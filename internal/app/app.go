@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/config"
@@ -82,7 +83,15 @@ func newLogger(o Options) *slog.Logger {
 }
 
 // report tells whoever started the process about something that needs doing.
-func (a *App) report(err error) { fmt.Fprintf(a.opts.Stderr, "grapnel: %v\n", err) }
+func (a *App) report(err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(a.opts.Stderr, "grapnel: %s\n", strings.TrimRight(line, "\n"))
+	}
+}
+
+// errBrokenConfig is why no store is opened when its place is not known. What is
+// wrong was said before.
+var errBrokenConfig = errors.New("config.toml cannot be used; correct it, then start grapnel anew")
 
 // openStore opens the session store, or keeps sessions in memory where that is
 // impossible, and says so.
@@ -99,7 +108,7 @@ func (a *App) openStore(ctx context.Context) {
 func (a *App) openDisk(ctx context.Context) error {
 	c, err := a.conf.get()
 	if err != nil {
-		return err
+		return errBrokenConfig
 	}
 	if err := a.opts.Home.Create(); err != nil {
 		return err

@@ -46,7 +46,7 @@ func describe(b *strings.Builder, cmd *cobra.Command) {
 		flagTable(b, flags)
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(b, "\n```sh\n%s\n```\n", unindent(cmd.Example))
+		fmt.Fprintf(b, "\n```\n%s\n```\n", unindent(cmd.Example))
 	}
 	for _, verb := range cmd.Commands() {
 		describe(b, verb)

@@ -24,16 +24,20 @@ func overrides(environ []string) []override {
 	var found []override
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		tail, ok := strings.CutPrefix(name, envPrefix)
-		if !ok || tail == "" || tail != strings.ToLower(tail) {
-			continue
+		if IsOverride(name) {
+			found = append(found, override{name, strings.Split(name[len(envPrefix):], "__"), value})
 		}
-		found = append(found, override{name, strings.Split(tail, "__"), value})
 	}
 	slices.SortFunc(found, func(a, b override) int {
 		return cmp.Or(len(a.path)-len(b.path), strings.Compare(a.name, b.name))
 	})
 	return found
+}
+
+// IsOverride reports whether a variable is taken for a setting.
+func IsOverride(name string) bool {
+	tail, ok := strings.CutPrefix(name, envPrefix)
+	return ok && tail != "" && tail == strings.ToLower(tail)
 }
 
 // envName is the variable that overrides p.

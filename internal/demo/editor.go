@@ -15,6 +15,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/acp/v1"
+	"github.com/grapnel-ai/grapnel/internal/config"
 )
 
 // exitBound is how long the agent may take to end once its input is closed.
@@ -43,8 +44,10 @@ type editor struct {
 func start(ctx context.Context, s *show) (*editor, error) {
 	e := &editor{show: s, calls: make(map[v1.ToolCallID]string), ended: make(chan error, 1)}
 	e.cmd = exec.Command(s.self, "--config-dir", s.home, "acp")
-	// What is set for the user's own grapnel is not meant for this one.
-	e.cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GRAPNEL_") })
+	e.cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return config.IsOverride(name) // meant for the user's own grapnel
+	})
 	e.cmd.Stderr = &e.logs
 	in, err := e.cmd.StdinPipe()
 	if err != nil {

@@ -137,6 +137,10 @@ func (c *conn) resume(ctx context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay session.Replay) {
+	if !c.server.opts.Persistent { // there is no record to restore from
+		c.fail(req, c.notFound(p.session()))
+		return
+	}
 	at, err := c.restoreRequest(ctx, p, replay)
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
@@ -263,8 +267,13 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 	c.announce(req, att)
 }
 
-// close answers session/close: cancels, frees, keeps the record.
+// close answers session/close: cancels, frees, keeps the record. It is not
+// offered where there is none to keep.
 func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
+	if !c.server.opts.Persistent {
+		c.fail(req, c.notFound(p.session()))
+		return
+	}
 	pump := c.pump(p.session())
 	if err := c.server.opts.Hub.Close(ctx, p.session()); err != nil {
 		c.fail(req, c.wireError(err, p.session()))
