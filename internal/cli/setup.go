@@ -83,6 +83,10 @@ func (f setupFlags) check() error {
 		return usagef("--key-env and --key-file exclude each other")
 	case f.agent != "" && !config.ValidAlias(f.agent):
 		return usagef("--agent must be 1 to 63 of a-z, 0-9 and single _ between them, not %q", f.agent)
+	case f.baseURL != "" && !config.ValidBaseURL(f.baseURL):
+		return usagef("--base-url must be an http or https address, not %q", f.baseURL)
+	case f.keyEnv != "" && !setup.ValidVariable(f.keyEnv):
+		return usagef("--key-env must be the name of a variable, not %q", f.keyEnv)
 	case f.provider != "":
 		return nil
 	}

@@ -172,6 +172,7 @@ func TestWarnings(t *testing.T) {
 		{"disabled default", "[acp]\ndefault_agent = 'one'\n[agents.one]\nenabled = false\n", `:2:17: acp.default_agent names agent one, which is disabled`},
 		{"kindless provider", "[providers.mine]\nmodel = 'x'\n", ":1:12: providers.mine.kind is missing; set one of anthropic, openai,"},
 		{"addressless provider", "[providers.mine]\nkind = 'openai-chat'\n", ":1:12: providers.mine.base_url is missing"},
+		{"no address", "[providers.mine]\nkind = 'openai-chat'\nbase_url = 'localhost:1'\n", ":3:12: providers.mine.base_url must be an http or https address"},
 		{"harnessless agent", "[agents.x.runtime]\ntype = 'acp'\n", ":1:11: agents.x.runtime.agent is missing"},
 		{"typeless harness", "[agents.x]\nruntime.agent = 'codex'\n", `:1:9: agents.x.runtime.agent needs agents.x.runtime.type = "acp"`},
 		{"commandless server", "[mcp.servers.x]\nargs = []\n", ":1:14: mcp.servers.x.command is missing"},

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +94,16 @@ func (l *loader) provider(at Path, name string, p Provider) {
 			l.warn(at.with("base_url"), "%s.base_url is missing; an openai-chat provider needs the address of its server", at)
 		}
 	}
+	if p.BaseURL != "" && !ValidBaseURL(p.BaseURL) {
+		l.warn(at.with("base_url"), "%s.base_url must be an http or https address such as http://127.0.0.1:8080/v1, not %q", at, p.BaseURL)
+	}
 	l.names(at.with("fallback"), p.Fallback, "provider", l.providerNames())
+}
+
+// ValidBaseURL reports whether address can be the base_url of a provider.
+func ValidBaseURL(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 func (l *loader) mcpServer(at Path, s MCPServer) {

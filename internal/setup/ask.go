@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -139,7 +138,7 @@ func (w World) askServer(ctx context.Context, t Terminal, a *Answers) error {
 		if err != nil {
 			return err
 		}
-		if u, err := url.Parse(address); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") {
+		if config.ValidBaseURL(address) {
 			a.BaseURL = address
 			break
 		}
@@ -204,7 +203,7 @@ func (w World) nameVariable(ctx context.Context, t Terminal, known config.KnownP
 		if err != nil {
 			return err
 		}
-		if name = strings.TrimPrefix(name, "$"); name == "" || strings.ContainsAny(name, "= \t") {
+		if name = strings.TrimPrefix(name, "$"); !ValidVariable(name) {
 			t.Say("That is no name of a variable.")
 			continue
 		}

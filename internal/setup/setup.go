@@ -65,11 +65,22 @@ func changes(now *config.Config, a Answers, keyRef string) []config.Change {
 	if now.Agents[a.Agent].Model != "" {
 		set(a.Model, "agents", a.Agent, "model") // or it would go on overriding
 	}
-	others := slices.DeleteFunc(now.Aliases(), func(alias string) bool { return alias == a.Agent })
-	if now.ACP.DefaultAgent == "" && len(others) > 0 && !now.Implicit() {
-		set(a.Agent, "acp", "default_agent")
-	}
+	set(newDefault(now, a.Agent), "acp", "default_agent")
 	return list
+}
+
+// newDefault is the agent that has to be named as the default once agent is
+// there too, or else sessions that name none would get none: the one they get
+// now, where there is one. It is empty where nothing has to be named.
+func newDefault(now *config.Config, agent string) string {
+	others := slices.DeleteFunc(now.Aliases(), func(alias string) bool { return alias == agent })
+	if now.ACP.DefaultAgent != "" || len(others) == 0 || now.Implicit() {
+		return ""
+	}
+	if alias, err := now.PickAgent(); err == nil {
+		return alias
+	}
+	return agent
 }
 
 // keyReference is how the configuration refers to the key. undo takes back what
@@ -156,6 +167,9 @@ func CheckFile(path string) error {
 	}
 	return err
 }
+
+// ValidVariable reports whether name can be that of an environment variable.
+func ValidVariable(name string) bool { return name != "" && !strings.ContainsAny(name, "= \t") }
 
 // Resolve turns the name of a provider as people give it into its section and
 // kind: a known kind, a section that exists, or with an address a name of one's

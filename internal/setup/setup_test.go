@@ -207,9 +207,14 @@ func TestWrite(t *testing.T) {
 			"# mine\n[agents.main]\nprovider = \"mine\" # was\nmodel = \"m\"\n[providers.old]\nkind = 'demo'\n\n[providers.mine]\nkind = \"openai-chat\"\nbase_url = \"http://h/v1\"\napi_key = \"file:/k\"\nmodel = \"m\"\n",
 		},
 		{
-			"one more agent becomes the default", "[agents.a]\n",
+			"with a second agent the first stays the default", "[agents.a]\n",
 			Answers{Provider: "demo", Kind: "demo", Agent: "b"},
-			"[agents.a]\n\n[agents.b]\nprovider = \"demo\"\n\n[providers.demo]\nkind = \"demo\"\n\n[acp]\ndefault_agent = \"b\"\n",
+			"[agents.a]\n\n[agents.b]\nprovider = \"demo\"\n\n[providers.demo]\nkind = \"demo\"\n\n[acp]\ndefault_agent = \"a\"\n",
+		},
+		{
+			"where there is no default, the new one becomes it", "[agents.a]\n[agents.b]\n",
+			Answers{Provider: "demo", Kind: "demo", Agent: "b"},
+			"[agents.a]\n[agents.b]\nprovider = \"demo\"\n\n[providers.demo]\nkind = \"demo\"\n\n[acp]\ndefault_agent = \"b\"\n",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
