@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -26,9 +27,22 @@ func (h *Hub) Close(ctx context.Context, id string) error {
 }
 
 // Stop waits for the running turn and frees the session; queued prompts are
-// cancelled.
+// cancelled. Meanwhile the session can be closed, deleted and attached to.
 func (h *Hub) Stop(ctx context.Context, id string) error {
-	return h.finish(ctx, id, func(a *actor.Actor) error { return a.Stop(ctx) })
+	e, ok := h.find(id)
+	if !ok {
+		return h.notActive(ctx, id)
+	}
+	a := e.actor.Load()
+	if a == nil { // parked, or on its way here or there
+		return h.finish(ctx, id, func(a *actor.Actor) error { return a.Stop(ctx) })
+	}
+	if err := a.Stop(ctx); err != nil {
+		go e.closed(a) // it goes on stopping
+		return err
+	}
+	e.lost(a, io.EOF)
+	return nil
 }
 
 func (h *Hub) finish(ctx context.Context, id string, f func(*actor.Actor) error) error {

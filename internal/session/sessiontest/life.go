@@ -25,6 +25,7 @@ func lifeContracts() []contract {
 		{name: "StopWaitsForTheTurn", test: testStop},
 		{name: "StopNobodyWaitsFor", test: testStopAlone},
 		{name: "StopRefusesPromptsAtOnce", test: testStopRefuses},
+		{name: "CloseWhileStopping", test: testCloseWhileStopping},
 		{name: "Delete", test: testDelete},
 		{name: "SessionLimit", limits: two, test: testLimit},
 		{name: "S4_InterruptedTurn", test: testInterrupted},
@@ -450,5 +451,38 @@ func testOwners(e *Env) {
 	}
 	if _, err := e.Hub.Attach(e.Context(), id, eve); !errors.Is(err, session.ErrNotFound) {
 		e.Errorf("parked: %v", err)
+	}
+}
+
+// testCloseWhileStopping: a stop that waits for a turn holds nobody up.
+func testCloseWhileStopping(e *Env) {
+	for name, end := range map[string]func(id string) error{
+		"close":  func(id string) error { return e.Hub.Close(e.Context(), id) },
+		"delete": func(id string) error { return e.Hub.Delete(e.Context(), id) },
+	} {
+		c := e.New()
+		id := c.Info().ID
+		p := c.Send("wait never")
+		stopped := make(chan error, 1)
+		go func() { stopped <- e.Hub.Stop(background(), id) }()
+		q, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say x")})
+		for err == nil { // the stop has not begun yet; it cancels what waits
+			if end := c.End(q.Turn); end.Stop != session.Cancelled {
+				e.Errorf("%s: the queued one: %+v", name, end)
+			}
+			q, err = c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say x")})
+		}
+		if !errors.Is(err, session.ErrNotActive) {
+			e.Errorf("%s: prompt while stopping: %v", name, err)
+		}
+		if err := end(id); err != nil {
+			e.Errorf("%s while stopping: %v", name, err)
+		}
+		if err := <-stopped; err != nil {
+			e.Errorf("%s: stop: %v", name, err)
+		}
+		if end := c.End(p.Turn); end.Stop != session.Cancelled {
+			e.Errorf("%s: the running one: %+v", name, end)
+		}
 	}
 }
