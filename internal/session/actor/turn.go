@@ -332,7 +332,11 @@ func (a *Actor) startNext() {
 	t, ok := a.prompts[q.Turn]
 	if !ok { // its content went with a process; it is never run
 		a.endStaged(interrupted(q.Turn))
-		a.then(func(error) { a.startNext() })
+		a.then(func(err error) {
+			if err == nil {
+				a.startNext()
+			}
+		})
 		return
 	}
 	delete(a.prompts, q.Turn)

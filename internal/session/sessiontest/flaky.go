@@ -12,9 +12,10 @@ import (
 type Flaky struct {
 	session.Ledger
 
-	mu   sync.Mutex
-	err  error
-	gate chan struct{}
+	mu    sync.Mutex
+	err   error
+	spare int // appends that work all the same
+	gate  chan struct{}
 }
 
 // NewFlaky wraps a ledger.
@@ -28,10 +29,13 @@ var ErrLost = errors.New("disk I/O error after write")
 var ErrDead = errors.New("the disk is gone")
 
 // Fail makes appends fail; nil makes them work again.
-func (f *Flaky) Fail(err error) {
+func (f *Flaky) Fail(err error) { f.FailAfter(0, err) }
+
+// FailAfter makes appends fail after n more that work.
+func (f *Flaky) FailAfter(n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.err = err
+	f.err, f.spare = err, n
 }
 
 // Hold makes appends wait until release is called.
@@ -54,9 +58,20 @@ func (f *Flaky) now() (gate chan struct{}, err error) {
 	return f.gate, f.err
 }
 
+// spared is now for an append, which may be one that works all the same.
+func (f *Flaky) spared() (gate chan struct{}, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.spare > 0 {
+		f.spare--
+		return f.gate, nil
+	}
+	return f.gate, f.err
+}
+
 // Append implements session.Ledger.
 func (f *Flaky) Append(ctx context.Context, id string, fence session.Fence, b session.Batch) (session.Seq, error) {
-	gate, err := f.now()
+	gate, err := f.spared()
 	if gate != nil {
 		<-gate
 	}

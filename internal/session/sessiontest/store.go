@@ -2,6 +2,7 @@ package sessiontest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -12,6 +13,7 @@ func storeContracts() []contract {
 		{name: "FullDiskFailsTheTurn", test: testStoreFails},
 		{name: "FailedPromptStartsNothing", test: testPromptFails},
 		{name: "LostAnswerOfTheStore", test: testStoreLies},
+		{name: "StoreFailsAtAnUnknownPrompt", test: testUnknownQueued},
 		{name: "CloseWhileTheStoreFails", test: testCloseFailing},
 		{name: "TakenOver", test: testTakenOver},
 	}
@@ -108,6 +110,33 @@ func testStoreLies(e *Env) {
 	}
 	if !strings.Contains(c.Transcript(), "written") {
 		e.Errorf("what was written is not shown:\n%s", c.Transcript())
+	}
+	e.CheckLedger(c.Info().ID)
+}
+
+// testUnknownQueued has a prompt in the queue whose content is not known, since
+// the store wrote it and said it did not; its end cannot be written at first.
+func testUnknownQueued(e *Env) {
+	f := flaky(e)
+	c := e.New()
+	p := c.Send("wait never")
+	f.Fail(ErrLost)
+	if _, err := c.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say unknown")}); !errors.Is(err, ErrLost) {
+		e.Fatalf("got %v", err)
+	}
+	c.End(p.Turn)
+	f.FailAfter(1, errFull)
+	q := c.Send("say queued")
+	if _, err := e.Hub.Status(e.Context(), c.Info().ID); err != nil { // the session still answers
+		e.Error(err)
+	}
+	f.Fail(nil)
+	if end := c.Say("say on"); end.Stop != session.EndTurn {
+		e.Errorf("afterwards: %+v", end)
+	}
+	c.End(q.Turn)
+	if got := e.Script.Seen(); slices.Contains(got, "say unknown") {
+		e.Errorf("a prompt was run that its client was told had failed: %q", got)
 	}
 	e.CheckLedger(c.Info().ID)
 }
