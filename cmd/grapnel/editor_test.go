@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -27,8 +29,7 @@ type editor struct {
 
 func startEditor(ctx context.Context, ts *testscript.TestScript) *editor {
 	e := &editor{ended: make(chan error, 1)}
-	// The script's PATH has grapnel first.
-	e.cmd = exec.Command("sh", "-c", "exec grapnel acp")
+	e.cmd = exec.Command(program(ts), "acp")
 	e.cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "TMPDIR", "SystemRoot", "GORACE", "GOCOVERDIR", "TESTSCRIPT_COMMAND"} {
 		if v := ts.Getenv(name); v != "" {
@@ -48,6 +49,15 @@ func startEditor(ctx context.Context, ts *testscript.TestScript) *editor {
 	_, err = e.agent.Initialize(ctx, &v1.InitializeRequest{ProtocolVersion: 1})
 	ts.Check(err)
 	return e
+}
+
+// program is the grapnel of scripts: the first directory of their PATH has it.
+func program(ts *testscript.TestScript) string {
+	name := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "grapnel")
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return name
 }
 
 // allow chooses what the agent puts first.

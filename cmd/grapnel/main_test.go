@@ -37,6 +37,8 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "freeze":
 				return fieldtest.CanFreeze(), nil
+			case "root":
+				return os.Getuid() == 0, nil
 			case "tty":
 				return runtime.GOOS == "linux" || runtime.GOOS == "darwin", nil
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // The exit codes every command shares. Commands with further ones name them in
@@ -117,7 +118,7 @@ func (i *invocation) exit(ctx context.Context, err error) int {
 		return code // what there is to say has been said
 	}
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(i.env.Stderr, "grapnel: "+strings.TrimRight(line, "\n"))
+		fmt.Fprintln(i.env.Stderr, "grapnel: "+printable.Text(strings.TrimRight(line, "\n")))
 	}
 	return code
 }

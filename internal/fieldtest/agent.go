@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,7 @@ type World struct {
 	Model *fakellm.Server
 	URL   string // of the model
 	Env   []string
+	Wrap  []string // a command that starts the one behind it, such as setpriv
 }
 
 // NewWorld makes a world whose only provider is the fake model, spoken to as
@@ -123,7 +125,8 @@ type RPCError struct {
 // Start runs `grapnel acp` with more arguments.
 func (w *World) Start(args ...string) *Agent {
 	w.T.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"--config-dir", w.Home, "acp"}, args...)...)
+	argv := append(slices.Clone(w.Wrap), os.Args[0], "--config-dir", w.Home, "acp")
+	cmd := exec.Command(argv[0], append(argv[1:], args...)...)
 	cmd.Env = append(os.Environ(), AsMain+"=1", "NO_PROXY=127.0.0.1")
 	cmd.Env = append(cmd.Env, w.Env...)
 	a := &Agent{w: w, t: w.T, cmd: cmd, stderr: &syncBuffer{}, exited: make(chan struct{}), next: 100}

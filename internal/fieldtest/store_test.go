@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -103,6 +104,30 @@ func TestStoreReadOnly(t *testing.T) {
 	if got := b.Said(s, 0); got != "stored" {
 		t.Errorf("afterwards it says %q", got)
 	}
+}
+
+func TestStoreUnreadable(t *testing.T) {
+	w := NewWorld(t)
+	path, s := storeOf(w)
+	if err := os.Chmod(filepath.Dir(path), 0); err != nil {
+		t.Fatal(err)
+	}
+	restore := func() { _ = os.Chmod(filepath.Dir(path), 0o700) }
+	defer restore()
+	if os.Getuid() == 0 { // whom modes bind only without these
+		setpriv, err := exec.LookPath("setpriv")
+		if err != nil {
+			t.Skip("root reads everything")
+		}
+		w.Wrap = []string{setpriv, "--bounding-set=-dac_override,-dac_read_search"}
+	}
+	a := w.Start()
+	checkInMemory(t, a)
+	wantReport(t, a, "grapnel: sessions are kept in memory only: session store "+regexp.QuoteMeta(path)+" cannot be opened: .*")
+	restore()
+	b := w.Start()
+	b.Init()
+	b.Must("session/load", w.LoadParams(s), nil)
 }
 
 func TestStoreDamaged(t *testing.T) {
