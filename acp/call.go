@@ -58,75 +58,88 @@ func (c *Conn) call(ctx context.Context, id ID, method string, params any) (json
 
 // Pending is a request of ours that has been written and waits for its answer.
 type Pending struct {
-	conn   *Conn
-	id     ID
-	answer <-chan response
+	conn     *Conn
+	id       ID
+	answered chan struct{}
+	response // valid once answered is closed
 }
 
 // Go writes a request and returns at once, so that it keeps its place among
 // what the caller writes before and after it. The zero ID means a fresh one.
-// Exactly one Wait must follow.
+// One Wait must follow.
 func (c *Conn) Go(ctx context.Context, id ID, method string, params any) (*Pending, error) {
-	id, answer, err := c.expect(id)
+	p, err := c.expect(id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot call %s: %w", method, err)
 	}
 	e := c.encoders.get()
-	msg, err := e.call(id, method, params)
+	msg, err := e.call(p.id, method, params)
 	if err == nil {
 		err = c.write(ctx, msg)
 	}
 	c.encoders.put(e)
 	if err != nil {
-		c.forget(id)
+		p.forget()
 		return nil, err
 	}
-	return &Pending{conn: c, id: id, answer: answer}, nil
+	return p, nil
 }
+
+// Answered is closed when the answer is there, and before any message that came
+// after it is handled: a relay that looks at it from its Handler keeps answers
+// in their place. It stays open when Wait gave up.
+func (p *Pending) Answered() <-chan struct{} { return p.answered }
 
 // Wait returns the answer, as Call does.
 func (p *Pending) Wait(ctx context.Context) (jsontext.Value, error) {
 	select {
-	case r := <-p.answer:
-		return r.result, r.err
+	case <-p.answered:
+		return p.result, p.err
 	case <-ctx.Done():
-		if p.conn.forget(p.id) {
+		if p.forget() {
 			p.conn.cancelPeer(p.id)
 		}
 		return nil, ctx.Err()
 	}
 }
 
+// settle gives the call its answer, once.
+func (p *Pending) settle(r response) {
+	p.response = r
+	close(p.answered)
+}
+
 // expect registers a call; the zero ID means a fresh one.
-func (c *Conn) expect(id ID) (ID, <-chan response, error) {
-	answer := make(chan response, 1)
+func (c *Conn) expect(id ID) (*Pending, error) {
+	p := &Pending{conn: c, id: id, answered: make(chan struct{})}
 	var err error
 	c.update(func(s *state) {
 		if s.closed || s.inputDone {
 			err = closedError(s.err)
 			return
 		}
-		for !id.IsValid() {
+		for !p.id.IsValid() {
 			s.lastID++
 			if _, taken := s.calls[IntID(s.lastID)]; !taken {
-				id = IntID(s.lastID)
+				p.id = IntID(s.lastID)
 			}
 		}
-		if _, taken := s.calls[id.key()]; taken {
-			err = fmt.Errorf("request %s is still waiting for its answer", id)
+		if _, taken := s.calls[p.id.key()]; taken {
+			err = fmt.Errorf("request %s is still waiting for its answer", p.id)
 			return
 		}
-		s.calls[id.key()] = answer
+		s.calls[p.id.key()] = p
 	})
-	return id, answer, err
+	return p, err
 }
 
-// forget drops a call and reports whether it was still waiting.
-func (c *Conn) forget(id ID) bool {
+// forget drops the call and reports whether it was still waiting.
+func (p *Pending) forget() bool {
 	waiting := false
-	c.update(func(s *state) {
-		_, waiting = s.calls[id.key()]
-		delete(s.calls, id.key())
+	p.conn.update(func(s *state) {
+		if waiting = s.calls[p.id.key()] == p; waiting {
+			delete(s.calls, p.id.key())
+		}
 	})
 	return waiting
 }
@@ -155,9 +168,9 @@ func (c *Conn) settle(m message) {
 	}
 	known := false
 	c.update(func(s *state) {
-		var answer chan<- response
-		if answer, known = s.calls[m.id.key()]; known {
-			answer <- r
+		var p *Pending
+		if p, known = s.calls[m.id.key()]; known {
+			p.settle(r)
 			delete(s.calls, m.id.key())
 		}
 	})

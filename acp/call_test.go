@@ -200,3 +200,38 @@ func TestUnencodableParamsAreNotSent(t *testing.T) {
 		<-sent
 	})
 }
+
+// A relay sees from its handler which answers came before what it handles.
+func TestAnsweredBeforeWhatFollows(t *testing.T) {
+	a, b := NewPipe()
+	var call *Pending
+	seen := make(chan bool, 2)
+	c := startConn(t, a, HandlerFuncs{Notification: func(context.Context, *Notification) {
+		select {
+		case <-call.Answered():
+			seen <- true
+		default:
+			seen <- false
+		}
+	}}, nil)
+	p := peer{t, b}
+	sent := goCall(func() (v jsontext.Value, err error) {
+		call, err = c.Go(t.Context(), ID{}, "ask", nil)
+		return v, err
+	})
+	p.expect(`{"jsonrpc":"2.0","id":1,"method":"ask"}`)
+	if o := <-sent; o.err != nil {
+		t.Fatal(o.err)
+	}
+	p.send(`{"jsonrpc":"2.0","method":"before"}`)
+	p.send(`{"jsonrpc":"2.0","id":1,"result":7}`)
+	p.send(`{"jsonrpc":"2.0","method":"after"}`)
+	if before, after := <-seen, <-seen; before || !after {
+		t.Errorf("answered before: %v, after: %v", before, after)
+	}
+	for range 2 {
+		if v, err := call.Wait(t.Context()); err != nil || string(v) != "7" {
+			t.Errorf("got %s, %v", v, err)
+		}
+	}
+}

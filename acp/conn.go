@@ -73,10 +73,10 @@ type Conn struct {
 // state is everything about a Conn that changes.
 type state struct {
 	lastID    int64
-	calls     map[ID]chan<- response // ours, waiting for the peer
-	requests  map[ID]*Request        // the peer's, waiting for the handler
-	answering int                    // answers that are being written
-	inputDone bool                   // everything that was read has been handled
+	calls     map[ID]*Pending // ours, waiting for the peer
+	requests  map[ID]*Request // the peer's, waiting for the handler
+	answering int             // answers that are being written
+	inputDone bool            // everything that was read has been handled
 	drained   bool
 	closed    bool
 	err       error // why it closed, nil for the end of input and for Close
@@ -92,7 +92,7 @@ func NewConn(mc MessageConn, h Handler, opts *Options) *Conn {
 		drained: make(chan struct{}),
 		done:    make(chan struct{}),
 		state: state{
-			calls:    make(map[ID]chan<- response),
+			calls:    make(map[ID]*Pending),
 			requests: make(map[ID]*Request),
 		},
 	}
@@ -203,8 +203,8 @@ func (c *Conn) end(err error) {
 
 // failCalls ends every call that waits for an answer.
 func failCalls(s *state, err error) {
-	for id, answer := range s.calls {
-		answer <- response{err: err}
+	for id, p := range s.calls {
+		p.settle(response{err: err})
 		delete(s.calls, id)
 	}
 }

@@ -40,6 +40,7 @@ func (c *conn) wireError(err error, id string) *acp.Error {
 	var rpc *acp.Error
 	var invalid *session.InvalidError
 	var failure *session.FailureError
+	var elsewhere *session.ActiveElsewhereError
 	switch {
 	case errors.As(err, &rpc):
 		return rpc
@@ -51,6 +52,8 @@ func (c *conn) wireError(err error, id string) *acp.Error {
 		return c.busy(id)
 	case errors.As(err, &invalid):
 		return newError(acp.CodeInvalidParams, invalid.Msg, errorData{})
+	case errors.As(err, &elsewhere) && c.dialect.Load():
+		return newError(acp.CodeInvalidParams, "session "+id+" is already active", errorData{SessionID: id})
 	case errors.Is(err, session.ErrBadCursor):
 		return newError(acp.CodeInvalidParams, err.Error(), errorData{})
 	case errors.As(err, &failure):

@@ -3,13 +3,21 @@ package serve
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
+
+// ownerGrace bounds the handshake with another instance, which answers at once
+// or hangs.
+const ownerGrace = 5 * time.Second
 
 // relay is a session of this connection that is active in another instance:
 // what concerns it goes through that instance's socket as it is.
@@ -19,26 +27,23 @@ type relay struct {
 	peer *acp.Conn
 	stop context.CancelFunc
 
-	prompts atomic.Int32 // waiting for their answers
+	// mu is held while an answer is written, so that what the owner wrote after
+	// it cannot pass it.
+	mu       sync.Mutex
+	calls    []*forwarded // in the order they were sent
+	attached bool         // a load or resume succeeded
+}
+
+// forwarded is a request of our client that the owner is to answer.
+type forwarded struct {
+	*acp.Request
+	call *acp.Pending
 }
 
 // relayTo answers a load or resume by having the owning instance answer it.
 func (c *conn) relayTo(ctx context.Context, req *acp.Request, id string, at *session.ActiveElsewhereError) {
-	mc, err := c.server.opts.Relay.Dial(ctx, at.Socket)
+	r, err := c.reach(ctx, id, at)
 	if err != nil {
-		c.fail(req, newError(acp.CodeInternalError,
-			"session "+id+" is active in another process that cannot be reached: "+err.Error(), errorData{SessionID: id}))
-		return
-	}
-	work, stop := context.WithCancel(c.context())
-	r := &relay{id: id, conn: c, stop: stop}
-	r.peer = acp.NewConn(mc, r, &acp.Options{Logger: c.server.opts.Logger})
-	c.tasks.Go(func() {
-		_ = r.peer.Run(work) // its end is told below, whatever the cause
-		r.ended()
-	})
-	if _, err := r.peer.Call(ctx, "initialize", c.relayInitialize()); err != nil {
-		stop()
 		c.fail(req, err)
 		return
 	}
@@ -50,7 +55,60 @@ func (c *conn) relayTo(ctx context.Context, req *acp.Request, id string, at *ses
 	r.forward(ctx, req)
 }
 
-// relayInitialize introduces this connection with its client's capabilities.
+// refuse fails a request about a session that is not attached here; where the
+// session is active in another instance, that one is asked instead.
+func (c *conn) refuse(ctx context.Context, req *acp.Request, id string, cause error) {
+	var at *session.ActiveElsewhereError
+	if !errors.As(cause, &at) || c.server.opts.Relay == nil {
+		c.fail(req, c.wireError(cause, id))
+		return
+	}
+	r, err := c.reach(ctx, id, at)
+	if err != nil {
+		c.fail(req, err)
+		return
+	}
+	defer r.stop()
+	result, err := r.peer.Call(ctx, req.Method, req.Params)
+	if err != nil {
+		c.fail(req, r.lost(err))
+		return
+	}
+	c.reply(req, result)
+}
+
+// reach connects to the owning instance and introduces this connection with its
+// client's capabilities.
+func (c *conn) reach(ctx context.Context, id string, at *session.ActiveElsewhereError) (*relay, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, ownerGrace, errors.New("it does not answer"))
+	defer cancel()
+	mc, err := c.server.opts.Relay.Dial(ctx, at.Socket)
+	if err != nil {
+		return nil, unreachable(id, err)
+	}
+	work, stop := context.WithCancel(c.context())
+	r := &relay{id: id, conn: c, stop: stop}
+	r.peer = acp.NewConn(mc, r, &acp.Options{Logger: c.server.opts.Logger})
+	c.tasks.Go(func() {
+		_ = r.peer.Run(work) // its end is told below, whatever the cause
+		r.ended()
+	})
+	if _, err := r.peer.Call(ctx, "initialize", c.relayInitialize()); err != nil {
+		stop()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, unreachable(id, err)
+	}
+	return r, nil
+}
+
+func unreachable(id string, err error) error {
+	return newError(acp.CodeInternalError,
+		fmt.Sprintf("session %s is active in another process that cannot be reached (%v): end that process, then load the session again", id, err),
+		errorData{SessionID: id})
+}
+
 func (c *conn) relayInitialize() any {
 	declared := c.capabilities().declared
 	if isNull(declared) {
@@ -70,15 +128,75 @@ func (r *relay) forward(ctx context.Context, req *acp.Request) {
 		r.conn.fail(req, r.lost(err))
 		return
 	}
-	if req.Method == "session/prompt" {
-		r.prompts.Add(1)
+	f := &forwarded{req, call}
+	r.mu.Lock()
+	r.calls = append(r.calls, f)
+	r.mu.Unlock()
+	r.conn.tasks.Go(func() {
+		select {
+		case <-call.Answered():
+		case <-ctx.Done():
+		}
+		r.answer(ctx, f)
+	})
+}
+
+// passAnswers writes the answers that came before what the owner says now.
+func (r *relay) passAnswers() {
+	r.mu.Lock()
+	var came []*forwarded
+	for _, f := range r.calls {
+		select {
+		case <-f.call.Answered():
+			came = append(came, f)
+		default:
+		}
 	}
-	r.conn.tasks.Go(func() { r.await(ctx, call, req) })
+	r.mu.Unlock()
+	for _, f := range came {
+		r.answer(r.conn.context(), f)
+	}
+}
+
+// answer writes the answer of a request, once.
+func (r *relay) answer(ctx context.Context, f *forwarded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.Index(r.calls, f)
+	if i < 0 {
+		return
+	}
+	r.calls = slices.Delete(r.calls, i, i+1)
+	result, err := f.call.Wait(ctx)
+	if r.over(f.Method, err) {
+		r.ended()
+		defer r.stop()
+	}
+	if err != nil {
+		r.conn.fail(f.Request, r.lost(err))
+		return
+	}
+	r.conn.reply(f.Request, result)
+}
+
+// over reports whether nothing of the session is left here after an answer.
+func (r *relay) over(method string, err error) bool {
+	switch method {
+	case "session/close", "session/delete", "session/stop":
+		return err == nil
+	case "session/load", "session/resume":
+		r.attached = r.attached || err == nil
+		return !r.attached
+	}
+	return false
 }
 
 // cancelOwn cancels the turns that prompts of this client wait for.
 func (r *relay) cancelOwn() {
-	if r.prompts.Load() == 0 {
+	r.mu.Lock()
+	waits := slices.ContainsFunc(r.calls, func(f *forwarded) bool { return f.Method == "session/prompt" })
+	r.mu.Unlock()
+	if !waits {
 		return
 	}
 	params, err := json.Marshal(struct {
@@ -86,21 +204,6 @@ func (r *relay) cancelOwn() {
 	}{r.id})
 	if err == nil {
 		r.notify(&acp.Notification{Method: "session/cancel", Params: params})
-	}
-}
-
-func (r *relay) await(ctx context.Context, call *acp.Pending, req *acp.Request) {
-	result, err := call.Wait(ctx)
-	if req.Method == "session/prompt" {
-		r.prompts.Add(-1)
-	}
-	if err != nil {
-		r.conn.fail(req, r.lost(err))
-		return
-	}
-	r.conn.reply(req, result)
-	if req.Method == "session/close" || req.Method == "session/delete" || req.Method == "session/stop" {
-		r.stop()
 	}
 }
 
@@ -130,7 +233,8 @@ func (r *relay) ended() {
 
 // HandleRequest implements acp.Handler: the owner asks our client.
 func (r *relay) HandleRequest(ctx context.Context, req *acp.Request) {
-	call, err := r.conn.peer.Go(ctx, req.ID, req.Method, req.Params)
+	r.passAnswers()
+	call, err := r.conn.peer.Go(ctx, relayedID(req.ID), req.Method, req.Params)
 	if err != nil {
 		r.conn.fail(req, err)
 		return
@@ -141,8 +245,18 @@ func (r *relay) HandleRequest(ctx context.Context, req *acp.Request) {
 	})
 }
 
+// relayedID keeps the id that a request to people has everywhere. Others, which
+// two owners may both use, get a fresh one.
+func relayedID(id acp.ID) acp.ID {
+	if strings.HasPrefix(id.String(), `"`+requestPrefix) {
+		return id
+	}
+	return acp.ID{}
+}
+
 // HandleNotification implements acp.Handler: the owner tells our client.
 func (r *relay) HandleNotification(ctx context.Context, n *acp.Notification) {
+	r.passAnswers()
 	if err := r.conn.peer.Notify(ctx, n.Method, n.Params); err != nil {
 		r.stop()
 	}

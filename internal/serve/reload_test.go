@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -116,10 +117,16 @@ func TestReloadMeetsTheEndOfATurn(t *testing.T) {
 type wire struct {
 	acp.MessageConn
 	gate atomic.Pointer[chan struct{}]
+
+	mu   sync.Mutex
+	read []string
 }
 
 func (w *wire) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 	msg, err := w.MessageConn.ReadMessage(ctx)
+	w.mu.Lock()
+	w.read = append(w.read, string(msg))
+	w.mu.Unlock()
 	if gate := w.gate.Load(); gate != nil {
 		<-*gate
 	}

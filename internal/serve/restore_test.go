@@ -33,9 +33,12 @@ func (u *unreadable) Read(ctx context.Context, id string, after session.Seq, lim
 
 // on puts the house on another ledger.
 func (h *house) on(ledger session.Ledger, o serve.Options) {
-	h.hub = hub.New(hub.Options{
-		Ledger: ledger, Drivers: func(string) (session.Driver, error) { return h.script, nil },
-	})
+	h.hub = hub.New(hub.Options{Ledger: ledger, Drivers: func(string) (session.Driver, error) {
+		if h.driver != nil {
+			return h.driver, nil
+		}
+		return h.script, nil
+	}})
 	o.Hub, o.Agents, o.Auth = h.hub, oneAgent{h.dir}, noAuth{}
 	h.server = serve.New(o)
 	h.Cleanup(func() { _ = h.hub.Drain(context.Background()) })

@@ -32,6 +32,8 @@ type house struct {
 	hub    *hub.Hub
 	server *serve.Server
 	dir    string
+	driver session.Driver // instead of the script, if set
+	drain  time.Duration
 }
 
 func newHouse(t *testing.T) *house {
@@ -100,7 +102,7 @@ func (h *house) connect(role session.Role, capabilities string) *client {
 	wg.Go(func() { _ = c.conn.Run(ctx) })
 	wg.Go(func() {
 		defer close(served)
-		_ = h.server.Serve(ctx, far, serve.ConnOptions{Owner: "local", Role: role})
+		_ = h.server.Serve(ctx, far, serve.ConnOptions{Owner: "local", Role: role, Drain: h.drain})
 	})
 	h.Cleanup(func() {
 		cancel()

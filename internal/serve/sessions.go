@@ -304,7 +304,7 @@ func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
 func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
 	pump := c.pump(p.session())
 	if err := c.server.opts.Hub.Delete(ctx, p.session()); err != nil && !errors.Is(err, session.ErrNotFound) {
-		c.fail(req, c.wireError(err, p.session()))
+		c.refuse(ctx, req, p.session(), err)
 		return
 	}
 	pump.finish()
@@ -318,7 +318,7 @@ func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
 		return
 	}
 	if err := c.server.opts.Hub.SetTitle(ctx, p.session(), title); err != nil {
-		c.fail(req, c.wireError(err, p.session()))
+		c.refuse(ctx, req, p.session(), err)
 		return
 	}
 	c.reply(req, struct {
@@ -330,7 +330,7 @@ func (c *conn) archive(ctx context.Context, req *acp.Request, p *params) {
 	pump := c.pump(p.session())
 	archived := req.Method == "session/archive"
 	if err := c.server.opts.Hub.Archive(ctx, p.session(), archived); err != nil {
-		c.fail(req, c.wireError(err, p.session()))
+		c.refuse(ctx, req, p.session(), err)
 		return
 	}
 	if archived {
