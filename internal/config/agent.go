@@ -25,7 +25,7 @@ type Agent struct {
 	Provider      string           `toml:"provider" doc:"Name of its provider; absent means the only one, or what the environment offers."`
 	Model         string           `toml:"model" doc:"Model name; overrides the provider's."`
 	Workspace     string           `toml:"workspace" doc:"The agent's own directory; absent means agents/<alias>/workspace."`
-	SystemPrompt  string           `toml:"system_prompt" doc:"Text added to the agent's system prompt."`
+	SystemPrompt  string           `toml:"system_prompt" doc:"Text that opens the agent's system prompt in place of Grapnel's own."`
 	MaxIterations int              `toml:"max_iterations" min:"1" doc:"Model requests per turn."`
 	MCPServers    []string         `toml:"mcp_servers" doc:"Names of MCP servers whose tools it gets."`
 	Autonomy      AutonomyOverride `toml:"autonomy" doc:"Policy of this agent where it differs from [autonomy]."`
