@@ -116,8 +116,9 @@ func (e *editor) prompt(ctx context.Context, id v1.SessionID, text string, want 
 func (e *editor) update(ctx context.Context, n *v1.SessionNotification) {
 	switch u := n.Update; {
 	case u.AgentMessageChunk != nil && u.AgentMessageChunk.Content.Text != nil:
-		e.say(u.AgentMessageChunk.Content.Text.Text)
-		e.stopIfWanted(ctx)
+		text := u.AgentMessageChunk.Content.Text.Text
+		e.say(text)
+		e.stopIfWanted(ctx, text)
 	case u.ToolCall != nil:
 		e.note(u.ToolCall.ToolCallID, u.ToolCall.Title)
 	case u.ToolCallUpdate != nil:
@@ -159,9 +160,10 @@ func (e *editor) progress(u *v1.ToolCallUpdate) {
 	}
 }
 
-// stopIfWanted cancels the turn that is to be cancelled, once it has begun.
-func (e *editor) stopIfWanted(ctx context.Context) {
-	if e.cancelAt == "" {
+// stopIfWanted cancels the turn that is to be cancelled, at its first sign of
+// waiting.
+func (e *editor) stopIfWanted(ctx context.Context, said string) {
+	if e.cancelAt == "" || !strings.HasSuffix(said, ".") {
 		return
 	}
 	id := e.cancelAt

@@ -135,7 +135,7 @@ func (w *window) result() Result {
 	case w.seen == 0:
 		return Result{Text: "[the file is empty]"}
 	case w.first > w.seen:
-		return failure(fmt.Errorf("line %d is past the end: the file has %d lines", w.first, w.seen))
+		return failure(fmt.Errorf("line %d is past the end: the file has %s", w.first, lines(w.seen)))
 	}
 	text := w.out.String()
 	content := []Content{{Text: fenced(text)}}

@@ -86,7 +86,7 @@ func TestT5Diffs(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("preparing has an effect")
 	}
-	if res := call.Run(t.Context(), &recorder{}); res.IsError || res.Content[0].Diff == nil || readBack(t, path) != "one\n" {
+	if res := call.Run(t.Context(), &recorder{}); res.IsError || res.Content[0].Diff == nil || readBack(t, path) != "one\n" || res.Text != "created sub/dir/a.txt, 1 line" {
 		t.Errorf("run: %+v", res)
 	}
 	call = prepare(t, env, fileWrite{}, `{"path":"sub/dir/a.txt","content":"two\n"}`)

@@ -111,9 +111,17 @@ func (e *Env) runChange(ctx context.Context, t *fsroot.Target, f file, diff Diff
 		verb = "created"
 	}
 	return Result{
-		Text:    fmt.Sprintf("%s %s, %d lines", verb, e.display(t.Abs), countLines(diff.NewText)),
+		Text:    fmt.Sprintf("%s %s, %s", verb, e.display(t.Abs), lines(countLines(diff.NewText))),
 		Content: []Content{{Diff: &diff}},
 	}
+}
+
+// lines says a number of lines.
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
 }
 
 func countLines(s string) int {

@@ -233,6 +233,8 @@ const help = `This is Grapnel's demo: a script, not a language model. It drives 
 - replace OLD with NEW in FILE
 - ask QUESTION: CHOICE, CHOICE
 - plan STEP, STEP
-- think, wait SECONDS, say TEXT
+- wait SECONDS
+- think
+- say TEXT
 
 Connect a real model with: grapnel setup`
