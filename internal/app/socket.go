@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
+
+// acceptPause keeps a failing accept from spinning.
+const acceptPause = 100 * time.Millisecond
 
 // listen serves ACP on the instance's socket until ctx ends, so that other
 // processes on the same store reach the sessions that are active here. Only
@@ -34,8 +38,13 @@ func (a *App) listen(ctx context.Context) error {
 func (a *App) accept(ctx context.Context, l net.Listener) {
 	for {
 		nc, err := l.Accept()
-		if err != nil {
-			return // closed: only ctx ends it
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // such as too many open files, which passes
+			a.log.Warn("accepting a connection on the instance's socket failed", "err", err)
+			time.Sleep(acceptPause)
+			continue
 		}
 		if err := checkPeer(nc); err != nil {
 			a.log.Warn("refused a connection to the instance's socket", "err", err)

@@ -38,7 +38,14 @@ func (h *hands) offered(c caps) session.Hands {
 
 // call asks the client; into may be nil.
 func (h *hands) call(ctx context.Context, method string, p any, into any) error {
-	result, err := h.conn.peer.Call(ctx, method, p)
+	call, err := h.conn.peer.Go(ctx, acp.ID{}, method, p)
+	if errors.Is(err, acp.ErrClosed) {
+		err = session.ErrHandsGone
+	}
+	var result raw
+	if err == nil {
+		result, err = call.Wait(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -246,6 +247,40 @@ func (reader) Prompt(ctx context.Context, t session.Turn) (session.TurnEnd, erro
 		return session.TurnEnd{}, err
 	}
 	return session.TurnEnd{}, nil
+}
+
+// leftAlone is a driver that reads by the client's hands while the client leaves,
+// and once more afterwards.
+type leftAlone struct {
+	reader
+	reads chan error
+}
+
+func (d leftAlone) Open(context.Context, session.OpenRequest) (session.Handle, error) { return d, nil }
+
+func (d leftAlone) Prompt(ctx context.Context, t session.Turn) (session.TurnEnd, error) {
+	for range 2 {
+		_, err := t.Hands.FS.ReadTextFile(ctx, "/f", 0, 0)
+		d.reads <- err
+	}
+	return session.TurnEnd{}, nil
+}
+
+func TestHandsOfAClientThatLeft(t *testing.T) {
+	h := newHouse(t)
+	d := leftAlone{reads: make(chan error, 2)}
+	h.driver = d
+	h.on(memory.New(), serve.Options{Persistent: true})
+	a := h.connect(session.Approver, `{"fs":{"readTextFile":true,"writeTextFile":true}}`)
+	a.begin("session/prompt", prompt(a.open(), "x"))
+	a.request(0)
+	_ = a.conn.Close()
+	if err := <-d.reads; err == nil || errors.Is(err, session.ErrHandsGone) {
+		t.Errorf("the call that was open: %v", err)
+	}
+	if err := <-d.reads; !errors.Is(err, session.ErrHandsGone) {
+		t.Errorf("the call after it: %v", err)
+	}
 }
 
 // Requests of two processes to one client have ids of their own.

@@ -127,7 +127,9 @@ const (
 )
 
 // Hands are the client's own file system and terminals, where it offered them
-// and the prompt came from it. Nil fields were not offered.
+// and the prompt came from it. Nil fields were not offered. A call begun after
+// the client left does nothing and fails with ErrHandsGone; the host's are to be
+// used then.
 type Hands struct {
 	FS        FS
 	Terminals Terminals

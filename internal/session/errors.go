@@ -18,6 +18,7 @@ var (
 	ErrRole         = errors.New("this attachment's role does not allow it")
 	ErrDraining     = errors.New("shutting down: no new work is accepted")
 	ErrEpochOver    = errors.New("this opening of the agent is over")
+	ErrHandsGone    = errors.New("the client whose files and terminals these are is gone")
 	ErrDriverDied   = errors.New("the agent ended unexpectedly: prompt again to restart it")
 )
 

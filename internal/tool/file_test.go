@@ -13,6 +13,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
 func TestFileRead(t *testing.T) {
@@ -233,9 +234,10 @@ func TestClientFileSystemFailures(t *testing.T) {
 	refuses(t, env, fileRead{}, `{"path":"f"}`, "did not answer in time")
 	refuses(t, env, fileWrite{}, `{"path":"new","content":"x"}`, "did not answer in time")
 
-	answer = &acp.Error{Code: acp.CodeMethodNotFound, Message: "no"}
-	if res := run(t, env, fileRead{}, `{"path":"f"}`); res.Text != "on disk\n" {
-		t.Errorf("not served: %+v", res)
+	for _, answer = range []error{&acp.Error{Code: acp.CodeMethodNotFound, Message: "no"}, session.ErrHandsGone} {
+		if res := run(t, env, fileRead{}, `{"path":"f"}`); res.Text != "on disk\n" {
+			t.Errorf("not served: %+v", res)
+		}
 	}
 	answer = &acp.Error{Code: acp.CodeInternalError, Message: "ENOENT"}
 	refuses(t, env, fileRead{}, `{"path":"nope"}`, "does not exist")

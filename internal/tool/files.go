@@ -139,6 +139,9 @@ func (e *Env) save(ctx context.Context, t *fsroot.Target, f file, text string) e
 		return t.WriteFile(data, fsroot.WriteOptions{MakeParents: true, IfUnchanged: true})
 	}
 	now, err := e.readClient(ctx, f.client, t.Abs)
+	if f.exists && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the client could not read %q: %w", e.display(t.Abs), err)
+	}
 	if changed := now != f.text || (err == nil) != f.exists; changed {
 		return fmt.Errorf("%q was changed by someone else since it was read; read it again", e.display(t.Abs))
 	}
@@ -163,8 +166,9 @@ func clientError(ctx context.Context, err error) error {
 	return err
 }
 
-// notServed reports that the client does not serve the method it offered.
+// notServed reports that the client does not serve the method it offered, or
+// has left.
 func notServed(err error) bool {
 	var e *acp.Error
-	return errors.As(err, &e) && e.Code == acp.CodeMethodNotFound
+	return errors.Is(err, session.ErrHandsGone) || errors.As(err, &e) && e.Code == acp.CodeMethodNotFound
 }
