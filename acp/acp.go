@@ -37,6 +37,7 @@ type MessageTooLargeError struct {
 	Head []byte
 }
 
+// Error names the limit and the setting that moves it.
 func (e *MessageTooLargeError) Error() string {
 	return fmt.Sprintf("message is longer than the limit of %d bytes (acp.max_message_bytes)", e.Limit)
 }
@@ -87,6 +88,7 @@ type Error struct {
 	Data    jsontext.Value `json:"data,omitzero"`
 }
 
+// Error returns the message with the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
 // Errorf makes an Error with a formatted message.

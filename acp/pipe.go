@@ -27,6 +27,7 @@ func NewPipe() (MessageConn, MessageConn) {
 		&pipeEnd{in: ab, out: ba, close: closer(b), closed: b, gone: a}
 }
 
+// ReadMessage implements MessageConn.
 func (p *pipeEnd) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 	select {
 	case <-p.closed:
@@ -45,6 +46,7 @@ func (p *pipeEnd) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 	}
 }
 
+// WriteMessage implements MessageConn.
 func (p *pipeEnd) WriteMessage(ctx context.Context, msg jsontext.Value) error {
 	select {
 	case <-p.closed:
@@ -65,6 +67,7 @@ func (p *pipeEnd) WriteMessage(ctx context.Context, msg jsontext.Value) error {
 	}
 }
 
+// Close implements MessageConn.
 func (p *pipeEnd) Close() error {
 	p.close()
 	return nil
