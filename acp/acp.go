@@ -26,6 +26,13 @@ type MessageConn interface {
 	Close() error
 }
 
+// BatchWriter is a MessageConn that can send several messages with one write.
+type BatchWriter interface {
+	// WriteMessages is WriteMessage for each of msgs, in order and with none of
+	// another caller's between them. It keeps neither msgs nor what is in it.
+	WriteMessages(ctx context.Context, msgs []jsontext.Value) error
+}
+
 // ErrInvalidMessage reports a message that was not sent because it is not JSON.
 var ErrInvalidMessage = errors.New("the message is not valid JSON")
 

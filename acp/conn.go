@@ -258,15 +258,20 @@ func (c *Conn) next(ctx context.Context, p *parser) (message, error) {
 	return message{}, err
 }
 
-// write sends one encoded message. A failed write ends the connection, unless
-// it failed before anything was sent.
+// write sends one encoded message.
 func (c *Conn) write(ctx context.Context, msg jsontext.Value) error {
+	return c.writing(ctx, func() error { return c.mc.WriteMessage(ctx, msg) })
+}
+
+// writing does a write on the transport. A failed one ends the connection,
+// unless it failed before anything was sent.
+func (c *Conn) writing(ctx context.Context, write func() error) error {
 	select {
 	case <-c.done:
 		return c.closedError()
 	default:
 	}
-	err := c.mc.WriteMessage(ctx, msg)
+	err := write()
 	switch {
 	case err == nil:
 		return nil
@@ -297,8 +302,17 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 	return c.write(ctx, msg)
 }
 
-// WriteRaw sends one message that is encoded already. It is not validated; a
-// relay that splices bytes uses it.
-func (c *Conn) WriteRaw(ctx context.Context, msg jsontext.Value) error {
-	return c.write(ctx, msg)
+// WriteRaw sends messages that are encoded already, in order: with one write
+// where the transport is a BatchWriter. They are not validated; a relay that
+// splices bytes uses it.
+func (c *Conn) WriteRaw(ctx context.Context, msgs ...jsontext.Value) error {
+	if batch, ok := c.mc.(BatchWriter); ok {
+		return c.writing(ctx, func() error { return batch.WriteMessages(ctx, msgs) })
+	}
+	for _, msg := range msgs {
+		if err := c.write(ctx, msg); err != nil {
+			return err
+		}
+	}
+	return nil
 }

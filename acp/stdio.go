@@ -43,7 +43,7 @@ type Stdio struct {
 
 	out     io.Writer
 	writing chan struct{} // holds one token while a message is written
-	line    []byte        // the message being written, and its line end
+	lines   []byte        // the messages being written, with their line ends
 	broken  error         // of a failed write, after which the stream is torn
 
 	streams  []any // closed by Close, in this order
@@ -164,6 +164,12 @@ func (s *Stdio) skipLine(line []byte, err error) error {
 // WriteMessage writes msg as one line, with one Write. See MessageConn. ctx
 // bounds the wait for other writers, not the write itself.
 func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
+	return s.WriteMessages(ctx, []jsontext.Value{msg})
+}
+
+// WriteMessages writes each message as one line, all with one Write. See
+// BatchWriter.
+func (s *Stdio) WriteMessages(ctx context.Context, msgs []jsontext.Value) error {
 	if err := s.acquire(ctx); err != nil {
 		return err
 	}
@@ -171,14 +177,17 @@ func (s *Stdio) WriteMessage(ctx context.Context, msg jsontext.Value) error {
 	if s.broken != nil {
 		return s.broken
 	}
-	line, err := appendLine(s.line[:0], msg)
-	if err != nil {
-		return err
+	lines := s.lines[:0]
+	for _, msg := range msgs {
+		var err error
+		if lines, err = appendLine(lines, msg); err != nil {
+			return err
+		}
 	}
-	if cap(line) <= readAhead {
-		s.line = line
+	if cap(lines) <= readAhead {
+		s.lines = lines
 	}
-	if _, err := s.out.Write(line); err != nil {
+	if _, err := s.out.Write(lines); err != nil {
 		s.broken = s.streamError(err)
 		return s.broken
 	}

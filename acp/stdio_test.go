@@ -203,6 +203,33 @@ func TestStdioWritesAreWhole(t *testing.T) {
 	}
 }
 
+func TestWriteRawSendsSeveralMessages(t *testing.T) {
+	msgs := []jsontext.Value{jsontext.Value(`{"a":1}`), jsontext.Value("{\n}"), jsontext.Value(`{"b":2}`)}
+	var w writes
+	c := NewConn(NewStdio(strings.NewReader(""), &w, 0), nil, nil)
+	if err := c.WriteRaw(t.Context(), msgs...); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"{\"a\":1}\n{}\n{\"b\":2}\n"}, w.all); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	if err := c.WriteRaw(t.Context(), jsontext.Value(`{}`), jsontext.Value("{\n")); !errors.Is(err, ErrInvalidMessage) || len(w.all) != 1 {
+		t.Errorf("error %v after %d writes, want ErrInvalidMessage and nothing sent", err, len(w.all))
+	}
+
+	near, far := NewPipe() // writes one at a time
+	go func() {
+		if err := NewConn(near, nil, nil).WriteRaw(t.Context(), msgs...); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, want := range msgs {
+		if got, err := far.ReadMessage(t.Context()); err != nil || string(got) != string(want) {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}
+
 func TestStdioFailsForGoodAfterAFailedWrite(t *testing.T) {
 	w := writes{err: errors.New("pipe burst")}
 	s := NewStdio(strings.NewReader(""), &w, 0)
