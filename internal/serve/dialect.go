@@ -10,30 +10,23 @@ import (
 // updates, no progress, "other" for reads and searches. A dialect client
 // prints everything else as a raw line, so it gets nothing else.
 
-// dialectFrame is frame for dialect connections.
-func dialectFrame(v *view, e *session.Event, replayed bool) raw {
+// appendDialectFrame is appendFrame for dialect connections.
+func appendDialectFrame(dst []byte, id string, e *session.Event, replayed bool) []byte {
 	switch e.Kind {
 	case session.KindAgentMessage, session.KindAgentThought:
-		return spliced(v, e)
+		return appendUpdate(dst, id, e)
 	case session.KindUserMessage:
-		if !replayed {
-			return nil
+		if replayed {
+			return appendUpdate(dst, id, e)
 		}
-		return spliced(v, e)
 	case session.KindToolCall, session.KindToolUpdate:
-		update, ok := dialectToolCall(e.Body)
-		if !ok {
-			return nil
+		if update, ok := dialectToolCall(e.Body); ok {
+			return append(dst, updateMessage(id, update)...)
 		}
-		return updateMessage(v.id, update)
 	case session.KindNotice:
-		return noticeAsText(v.id, e.Body)
+		return append(dst, noticeAsText(id, e.Body)...)
 	}
-	return nil
-}
-
-func spliced(v *view, e *session.Event) raw {
-	return append(appendSpliced([]byte(updateHead), e, v.id), '}')
+	return dst
 }
 
 // dialectToolCall rewrites a tool call; ok is false for mere progress.

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -13,44 +12,33 @@ import (
 // updateHead opens a session/update notification; params and a brace follow.
 const updateHead = `{"jsonrpc":"2.0","method":"session/update","params":`
 
-// frame returns the session/update that shows an event to this client, or nil
-// when it is not to see it.
-func (c *conn) frame(v *view, e *session.Event, replayed bool) raw {
+// appendFrame appends the session/update that shows an event to this client, or
+// nothing when it is not to see it.
+func (v *view) appendFrame(dst []byte, e *session.Event, replayed bool) []byte {
 	if e.Version != protocolVersion {
-		return nil // the hub's own, or private
+		return dst // the hub's own, or private
 	}
-	if c.dialect.Load() {
-		return dialectFrame(v, e, replayed)
+	if v.conn.dialect.Load() {
+		return appendDialectFrame(dst, v.id, e, replayed)
 	}
-	caps := c.capabilities()
 	switch e.Kind {
 	case session.KindCustom:
-		return nil
+		return dst
 	case session.KindNotice:
-		if !caps.notices {
-			return noticeAsText(v.id, e.Body)
+		if !v.conn.capabilities().notices {
+			return append(dst, noticeAsText(v.id, e.Body)...)
 		}
 	case session.KindCompaction, session.KindCompactChunk:
-		if !caps.compaction {
-			return nil
+		if !v.conn.capabilities().compaction {
+			return dst
 		}
 	}
-	msg := make([]byte, 0, len(updateHead)+len(e.Body)+64)
-	msg = append(msg, updateHead...)
-	msg = appendSpliced(msg, e, v.id)
-	return append(msg, '}')
+	return appendUpdate(dst, v.id, e)
 }
 
-// write sends a frame. A client that takes nothing for the stall limit ends
-// the attachment; half a message must never be abandoned, so the connection
-// goes with it.
-func (c *conn) write(ctx context.Context, msg raw) error {
-	if c.server.opts.StallTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.server.opts.StallTimeout)
-		defer cancel()
-	}
-	return c.peer.WriteRaw(ctx, msg)
+// appendUpdate appends the session/update of an event as it is.
+func appendUpdate(dst []byte, id string, e *session.Event) []byte {
+	return append(appendSpliced(append(dst, updateHead...), e, id), '}')
 }
 
 // appendSpliced appends an event's params with this hop's session id and with
@@ -58,14 +46,13 @@ func (c *conn) write(ctx context.Context, msg raw) error {
 // store could not take has no number and is shown without one.
 func appendSpliced(dst []byte, e *session.Event, id string) []byte {
 	body := []byte(e.Body)
-	seq := sequence(e.Seq)
 	sid, meta := e.Marks.SessionID, e.Marks.Meta
 	first, second := sid, meta
 	if !meta.IsZero() && meta.From < sid.From {
 		first, second = meta, sid
 	}
 	at := uint32(0)
-	for _, span := range []session.Span{first, second} {
+	for _, span := range [...]session.Span{first, second} {
 		if span.IsZero() {
 			continue
 		}
@@ -73,38 +60,31 @@ func appendSpliced(dst []byte, e *session.Event, id string) []byte {
 		if span == sid {
 			dst = append(append(append(dst, '"'), id...), '"')
 		} else {
-			dst = appendMeta(dst, body[span.From:span.To], seq)
+			dst = appendMeta(dst, body[span.From:span.To], e.Seq)
 		}
 		at = span.To
 	}
 	rest := body[at:]
-	if meta.IsZero() && len(seq) > 0 {
+	if meta.IsZero() && e.Seq != 0 {
 		end := bytes.LastIndexByte(rest, '}')
 		dst = append(dst, rest[:end]...)
-		dst = append(append(append(dst, `,"_meta":{`...), seq...), "}}"...)
-		return dst
+		return append(appendMeta(append(dst, `,"_meta":`...), nil, e.Seq), '}')
 	}
 	return append(dst, rest...)
 }
 
-// sequence is the member of _meta that carries a number; nil for none.
-func sequence(n session.Seq) []byte {
-	if n == 0 {
-		return nil
-	}
-	return append(strconv.AppendUint([]byte(`"grapnel":{"seq":`), uint64(n), 10), '}')
-}
-
-// appendMeta puts seq into a _meta value, which may be null or empty.
-func appendMeta(dst, meta, seq []byte) []byte {
+// appendMeta puts a number, if it is one, into a _meta value, which may be null,
+// empty or missing.
+func appendMeta(dst, meta []byte, seq session.Seq) []byte {
 	inner := bytes.TrimSpace(meta)
-	if len(seq) == 0 {
+	if seq == 0 {
 		return append(dst, inner...)
 	}
+	dst = strconv.AppendUint(append(dst, `{"grapnel":{"seq":`...), uint64(seq), 10)
+	dst = append(dst, '}')
 	if len(inner) < 2 || inner[0] != '{' {
-		return append(append(append(dst, '{'), seq...), '}')
+		return append(dst, '}')
 	}
-	dst = append(append(dst, '{'), seq...)
 	if rest := bytes.TrimSpace(inner[1:]); rest[0] != '}' {
 		dst = append(dst, ',')
 	}

@@ -88,23 +88,36 @@ func (v *view) follow(p *pump, wait context.Context, until session.Seq) error {
 		if err != nil {
 			return err
 		}
-		for i := range events {
-			e := &events[i]
-			if e.Seq > until {
-				break
-			}
-			if e.Seq > p.replay {
-				p.at = max(p.at, p.replay)
-				v.reached(p)
-			}
-			if err := v.deliver(e, e.Seq != 0 && e.Seq <= p.replay); err != nil {
-				return err
-			}
+		if err := v.show(p, events, until); err != nil {
+			return err
 		}
 		p.at = cursor
 		v.reached(p)
 	}
 	return nil
+}
+
+// show writes a page of events up to a number.
+func (v *view) show(p *pump, events []session.Event, until session.Seq) error {
+	out := v.conn.server.takeFrames()
+	defer v.conn.server.giveFrames(out)
+	for i := range events {
+		e := &events[i]
+		if e.Seq > until {
+			break
+		}
+		if e.Seq > p.replay && !p.begun {
+			if err := out.write(v.conn); err != nil {
+				return err
+			}
+			p.at = max(p.at, p.replay)
+			v.reached(p)
+		}
+		if err := v.deliver(out, e, e.Seq != 0 && e.Seq <= p.replay); err != nil {
+			return err
+		}
+	}
+	return out.write(v.conn)
 }
 
 // reached says where the pump stands. At the end of the past the client gets its

@@ -7,6 +7,7 @@ package serve
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -91,7 +92,10 @@ type Options struct {
 const defaultHandsTimeout = 30 * time.Second
 
 // Server answers ACP connections. It is safe for concurrent use.
-type Server struct{ opts Options }
+type Server struct {
+	opts   Options
+	frames sync.Pool // of *frames
+}
 
 // New returns a Server.
 func New(opts Options) *Server {

@@ -193,27 +193,38 @@ func commandsUpdate(id string, commands raw) any {
 	}{id, update{string(session.KindCommands), commands}}
 }
 
-// deliver writes one event as this client is to see it. Replayed ones were
-// collected when they happened.
-func (v *view) deliver(e *session.Event, replayed bool) error {
+// deliver shows one event as this client is to see it; updates wait in out until
+// it is written. Replayed ones were collected when they happened.
+func (v *view) deliver(out *frames, e *session.Event, replayed bool) error {
+	switch e.Kind {
+	case session.KindTurnEnd, session.KindPermission, session.KindElicitation, session.KindVerdict:
+		if err := out.write(v.conn); err != nil {
+			return err
+		}
+		return v.act(e)
+	case session.KindAgentMessage:
+		if !replayed {
+			v.collect(e)
+		}
+	}
+	out.add(v, e, replayed)
+	if out.full() {
+		return out.write(v.conn)
+	}
+	return nil
+}
+
+// act does what an event that is no update asks for.
+func (v *view) act(e *session.Event) error {
 	switch e.Kind {
 	case session.KindTurnEnd:
 		return v.turnEnded(e)
-	case session.KindPermission, session.KindElicitation:
-		v.offer(session.Request{ID: e.ID, Kind: e.Kind, Turn: e.Turn, Body: e.Body})
-		return nil
 	case session.KindVerdict:
 		v.settled(e)
-		return nil
+	default:
+		v.offer(session.Request{ID: e.ID, Kind: e.Kind, Turn: e.Turn, Body: e.Body})
 	}
-	if e.Kind == session.KindAgentMessage && !replayed {
-		v.collect(e)
-	}
-	msg := v.conn.frame(v, e, replayed)
-	if msg == nil {
-		return nil
-	}
-	return v.conn.write(v.conn.context(), msg)
+	return nil
 }
 
 // collect keeps what the agent says for the prompt's own result.
