@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/model/fakellm"
 )
@@ -192,4 +194,21 @@ func (a *agent) status(name string) float64 {
 	}
 	a.tb.Fatalf("no %s in the status of the process", name)
 	return 0
+}
+
+// cpu is the processor time the process has used, to a hundredth of a second; 0
+// where the system does not tell.
+func (a *agent) cpu() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", a.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // the name before may hold anything
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11]) // numbers, as the system writes them
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
 }

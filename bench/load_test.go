@@ -18,6 +18,7 @@ func BenchmarkLoad(b *testing.B) {
 			s.end(b)
 			a := h.opened(b)
 			var ours, base sample
+			used := a.cpu()
 			for b.Loop() {
 				a.seen = 0
 				ours.add(func() { a.load(h, id) })
@@ -32,6 +33,7 @@ func BenchmarkLoad(b *testing.B) {
 			b.ReportMetric(ms(ours.p50()), "ms-p50")
 			b.ReportMetric(ms(base.p50()), "base-ms-p50")
 			b.ReportMetric(us(ours.p50())/float64(length), "us/update")
+			b.ReportMetric(us(a.cpu()-used)/float64(b.N*length), "cpu-us/update")
 		})
 	}
 }
