@@ -161,9 +161,9 @@ func filePath(uri string) (string, bool) {
 // saveBlob keeps an embedded file as uploads/<sha256>.<ext> in the session's
 // cwd and tells the model where.
 func (t *turn) saveBlob(b *contentBlock) (string, error) {
-	data, err := decodeBlob(*b.Resource.Blob)
+	data, err := base64.StdEncoding.DecodeString(*b.Resource.Blob)
 	if err != nil {
-		return "", err
+		return "", session.Invalidf("prompt: a blob is not base64")
 	}
 	sum := sha256.Sum256(data)
 	name := filepath.Join(t.info.Cwd, uploadsDir, hex.EncodeToString(sum[:])+blobExt(b))
@@ -172,8 +172,8 @@ func (t *turn) saveBlob(b *contentBlock) (string, error) {
 		return "", session.Invalidf("prompt: the file %s cannot be kept: %v", b.Resource.URI, err)
 	}
 	defer target.Close()
-	if !target.InRoot() {
-		return "", session.Invalidf("prompt: the file %s cannot be kept: %s leads out of the session's directory", b.Resource.URI, uploadsDir)
+	if target.Abs != name { // a link stands in the way
+		return "", session.Invalidf("prompt: the file %s cannot be kept: %s is a link; make it a directory", b.Resource.URI, uploadsDir)
 	}
 	if err := target.WriteFile(data, fsroot.WriteOptions{MakeParents: true}); err != nil {
 		return "", fmt.Errorf("keep the file %s of the prompt: %w", b.Resource.URI, err)
@@ -185,22 +185,20 @@ func (t *turn) saveBlob(b *contentBlock) (string, error) {
 	return fmt.Sprintf("[%s: %s] %s", label, path.Base(b.Resource.URI), name), nil
 }
 
-func decodeBlob(s string) ([]byte, error) {
-	clean := strings.NewReplacer("\n", "", "\r", "", " ", "", "-", "+", "_", "/").Replace(s)
-	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(clean, "="))
-	if err != nil {
-		return nil, session.Invalidf("prompt: a blob is not base64")
-	}
-	return data, nil
-}
-
 // blobExt is the ending of the name the file came with, or one for its type.
 func blobExt(b *contentBlock) string {
-	if ext := path.Ext(b.Resource.URI); len(ext) > 1 && len(ext) <= 8 && !strings.ContainsAny(ext, "/\\?#% ") {
-		return strings.ToLower(ext)
+	if ext := strings.ToLower(path.Ext(b.Resource.URI)); isExt(ext) {
+		return ext
 	}
 	if list, err := mime.ExtensionsByType(b.Resource.MimeType); err == nil && len(list) > 0 {
 		return list[0]
 	}
 	return ""
+}
+
+// isExt reports whether ext is a dot and up to seven letters and digits.
+func isExt(ext string) bool {
+	return len(ext) > 1 && len(ext) <= 8 && !strings.ContainsFunc(ext[1:], func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 }

@@ -62,8 +62,14 @@ func (h *handle) Steer(_ context.Context, content []jsontext.Value) error {
 	return nil
 }
 
-// takeSteered returns what was steered since, and keeps the turn open for more
-// only while more is false.
+// setRunning says whether a turn takes more content.
+func (h *handle) setRunning(running bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.running = running
+}
+
+// takeSteered returns what was steered since.
 func (h *handle) takeSteered() [][]jsontext.Value {
 	h.mu.Lock()
 	defer h.mu.Unlock()

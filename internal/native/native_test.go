@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
@@ -234,6 +235,65 @@ func TestSteeringReachesTheRunningTurn(t *testing.T) {
 	}
 	if !seen {
 		t.Errorf("the model does not see the steering: %v", w.messages())
+	}
+}
+
+// What was added to a turn that is cancelled stays part of the conversation.
+func TestSteeringOfACancelledTurnIsKept(t *testing.T) {
+	w := newWorld(t)
+	c := w.open()
+	p := c.Send("D:SAY half ; D:STALL")
+	c.UntilText("half")
+	if outcome, _, err := c.Steer(t.Context(), sessiontest.Blocks("and be quick")); err != nil || outcome != session.Injected {
+		t.Fatalf("steer: %s, %v", outcome, err)
+	}
+	if err := c.Cancel(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.End(p.Turn)
+	c.Say("D:SAY ok")
+	var said []string
+	for _, m := range w.messages() {
+		said = append(said, m.text())
+	}
+	if all := strings.Join(said, " "); !strings.Contains(all, "half") || !strings.Contains(all, "and be quick") {
+		t.Errorf("the model sees %s", all)
+	}
+}
+
+// A file added to a running turn that cannot be kept fails the turn, and leaves
+// no tool call without its result.
+func TestUnreadableSteeringKeepsResults(t *testing.T) {
+	w := newWorld(t)
+	if err := os.Mkdir(filepath.Join(w.cwd, "hooks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("hooks", filepath.Join(w.cwd, "uploads")); err != nil {
+		t.Skip(err)
+	}
+	c := w.open()
+	p := c.Send("D:TOOL write x.txt y ; D:SAY done")
+	req := c.UntilKind(session.KindPermission)
+	file := jsontext.Value(`{"type":"resource","resource":{"uri":"file:///f.bin","blob":"aGVsbG8="}}`)
+	if outcome, _, err := c.Steer(t.Context(), []jsontext.Value{file}); err != nil || outcome != session.Injected {
+		t.Fatalf("steer: %s, %v", outcome, err)
+	}
+	if _, err := c.Answer(t.Context(), session.Verdict{Request: req.ID, Outcome: session.Selected, Option: "reject-once"}); err != nil {
+		t.Fatal(err)
+	}
+	if end := c.End(p.Turn); end.Error == nil || !strings.Contains(end.Error.Message, "uploads is a link") {
+		t.Errorf("ended with %+v", end)
+	}
+	c.Say("D:SAY ok")
+	calls, results := 0, 0
+	for _, m := range w.messages() {
+		calls += len(m.ToolCalls)
+		if m.Role == "tool" {
+			results++
+		}
+	}
+	if calls != 1 || results != 1 {
+		t.Errorf("the model sees %d calls and %d results", calls, results)
 	}
 }
 

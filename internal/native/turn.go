@@ -25,16 +25,13 @@ func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, 
 		h.past = newHistory()
 	}
 	t := &turn{handle: h, Turn: st, choice: h.choice()}
-	h.mu.Lock()
-	h.running = true
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		h.running = false
-		h.steered = nil
-		h.mu.Unlock()
-	}()
+	h.setRunning(true)
 	stop, err := t.run(ctx)
+	h.setRunning(false)
+	// What the user added last is part of the conversation all the same.
+	if left := t.keepSteered(settled(ctx), nil); err == nil {
+		err = left
+	}
 	if ctx.Err() != nil {
 		stop, err = session.Cancelled, nil
 	}
@@ -119,20 +116,27 @@ func (t *turn) conclude(ctx context.Context, resp *model.Response) (done bool, s
 }
 
 // keepSteered keeps the tools' results together with what the user added
-// meanwhile; a provider wants both in one message.
+// meanwhile; a provider wants both in one message. Results are kept also when
+// something added cannot be read.
 func (t *turn) keepSteered(ctx context.Context, answers *model.Message) error {
 	m := model.Message{Role: model.RoleUser}
 	if answers != nil {
 		m = *answers
 	}
+	var unread error
 	for _, content := range t.takeSteered() {
 		parts, err := t.readContent(ctx, content)
 		if err != nil {
-			return err
+			unread = err
 		}
 		m.Parts = append(m.Parts, parts...)
 	}
-	return t.keep(ctx, record{Message: &m})
+	if len(m.Parts) > 0 {
+		if err := t.keep(ctx, record{Message: &m}); err != nil {
+			return err
+		}
+	}
+	return unread
 }
 
 // settled returns a context for writing down what happened in a turn that was

@@ -87,7 +87,7 @@ func readBlock(v raw, a accepts) (raw, error) {
 	if err := json.Unmarshal(v, &b); err != nil {
 		return nil, err
 	}
-	if b.Type == "" {
+	if b.Type == "" && lookup(v, "type") == nil {
 		b.Type = guessType(&b)
 		if b.Type != "" {
 			v = withType(v, b.Type)
@@ -105,7 +105,7 @@ func readBlock(v raw, a accepts) (raw, error) {
 		}
 		return v, nil
 	case "resource":
-		return v, checkResource(&b)
+		return readResource(v, &b)
 	case "image":
 		if !a.image {
 			return nil, session.Invalidf("this agent's model takes no images")
@@ -115,8 +115,11 @@ func readBlock(v raw, a accepts) (raw, error) {
 		if !a.audio {
 			return nil, session.Invalidf("this agent's model takes no audio")
 		}
-		_, err := decodeBase64(b.Data)
-		return v, err
+		data, err := decodeBase64(b.Data)
+		if err != nil {
+			return nil, err
+		}
+		return with(v, "data", data)
 	}
 	if a.lenient {
 		return nil, nil
@@ -140,21 +143,32 @@ func withType(v raw, typ string) raw {
 	return raw(`{"type":"` + typ + `",` + rest)
 }
 
-func checkResource(b *block) error {
+// readResource checks an embedded resource and gives its blob clean base64.
+func readResource(v raw, b *block) (raw, error) {
 	r := b.Resource
 	switch {
 	case r == nil:
-		return session.Invalidf("a resource block needs a resource")
+		return nil, session.Invalidf("a resource block needs a resource")
 	case r.Text != nil:
-		return nil
+		return v, nil
 	case r.Blob == nil:
-		return session.Invalidf("a resource needs text or blob")
+		return nil, session.Invalidf("a resource needs text or blob")
 	}
 	data, err := decodeBase64(*r.Blob)
-	if err == nil && len(data) > maxBlobBytes {
-		err = session.Invalidf("the blob of %s has %d bytes; at most %d are taken", r.URI, len(data), maxBlobBytes)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	if len(data) > maxBlobBytes {
+		return nil, session.Invalidf("the blob of %s has %d bytes; at most %d are taken", r.URI, len(data), maxBlobBytes)
+	}
+	if *r.Blob == base64.StdEncoding.EncodeToString(data) {
+		return v, nil
+	}
+	resource, err := with(lookup(v, "resource"), "blob", data)
+	if err != nil {
+		return nil, err
+	}
+	return with(v, "resource", resource)
 }
 
 // readImage checks an image and gives it clean base64 and its true type; a
@@ -168,12 +182,22 @@ func readImage(v raw, b *block) (raw, error) {
 	if !strings.HasPrefix(mime, "image/") {
 		return nil, session.Invalidf("the data of an image block is not an image (it looks like %s)", mime)
 	}
-	var members map[string]raw
-	if err := json.Unmarshal(v, &members); err != nil {
+	if v, err = with(v, "mimeType", mime); err != nil {
 		return nil, err
 	}
-	members["mimeType"], _ = json.Marshal(mime)
-	members["data"], _ = json.Marshal(base64.StdEncoding.EncodeToString(data))
+	return with(v, "data", data)
+}
+
+// with sets a member of an object; bytes are written in base64.
+func with(object raw, name string, value any) (raw, error) {
+	var members map[string]raw
+	err := json.Unmarshal(object, &members)
+	if err == nil {
+		members[name], err = json.Marshal(value)
+	}
+	if err != nil {
+		return nil, err
+	}
 	return json.Marshal(members, json.Deterministic(true))
 }
 
