@@ -94,6 +94,14 @@ func appendMeta(dst, meta []byte, seq session.Seq) []byte {
 // noticeAsText shows a warning or an error to a client that does not know
 // notices; news of less weight is left out.
 func noticeAsText(id string, body raw) raw {
+	text := noticeText(body)
+	if text == "" {
+		return nil
+	}
+	return updateMessage(id, chunkUpdate{string(session.KindAgentMessage), textBlock{"text", text}})
+}
+
+func noticeText(body raw) string {
 	var p struct {
 		Update struct {
 			Severity    string `json:"severity"`
@@ -102,13 +110,13 @@ func noticeAsText(id string, body raw) raw {
 		} `json:"update"`
 	}
 	if json.Unmarshal(body, &p) != nil || (p.Update.Severity != "warning" && p.Update.Severity != "error") {
-		return nil
+		return ""
 	}
 	text := p.Update.Title
 	if p.Update.Description != "" {
 		text += ": " + p.Update.Description
 	}
-	return updateMessage(id, chunkUpdate{string(session.KindAgentMessage), textBlock{"text", text + "\n"}})
+	return text + "\n"
 }
 
 type textBlock struct {

@@ -213,3 +213,20 @@ func TestCancelRequestCancelsTheTurn(t *testing.T) {
 	_, _ = pending.Wait(ctx)
 	a.must("session/prompt", prompt(id, "say next")) // it would wait for ever
 }
+
+// The result's content is what was shown as the agent's words, a warning to a
+// client without notices included.
+func TestContentIsWhatWasShown(t *testing.T) {
+	for capabilities, want := range map[string]string{
+		`{}`:                         `"content":"onecareful\n"`,
+		`{"_meta":{"zeroclaw":{}}}`:  `"content":"onecareful\n"`,
+		`{"session":{"notices":{}}}`: `"content":"one"`,
+	} {
+		h := newHouse(t)
+		a := h.connect(session.Approver, capabilities)
+		id := a.open()
+		if got := string(a.must("session/prompt", prompt(id, "say one\nwarn careful"))); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", capabilities, got)
+		}
+	}
+}

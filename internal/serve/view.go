@@ -227,15 +227,24 @@ func (v *view) act(e *session.Event) error {
 	return nil
 }
 
-// collect keeps what the agent says for the prompt's own result.
+// collect keeps what is shown as the agent's words for the prompt's own result:
+// some clients compare the two.
 func (v *view) collect(e *session.Event) {
+	words := chunkText
+	switch {
+	case e.Kind == session.KindAgentMessage:
+	case e.Kind == session.KindNotice && (v.conn.dialect.Load() || !v.conn.capabilities().notices):
+		words = noticeText
+	default:
+		return
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	waiting := v.pending[e.Turn]
 	if len(waiting) == 0 {
 		return
 	}
-	text := chunkText(e.Body)
+	text := words(e.Body)
 	for _, p := range waiting {
 		p.text.WriteString(text)
 	}

@@ -23,6 +23,7 @@ import (
 //	say TEXT           one message chunk
 //	chunks N           N numbered chunks
 //	think TEXT         one thought chunk
+//	warn TEXT          a notice
 //	tool ID            a tool call from start to end
 //	open ID            a tool call that is left open
 //	done ID            its completion
@@ -226,6 +227,8 @@ func (h *ScriptHandle) run(ctx context.Context, line string) (session.TurnEnd, e
 		return session.TurnEnd{}, h.chunks(ctx, rest)
 	case "think":
 		return session.TurnEnd{}, h.emit(ctx, chunk("agent_thought_chunk", rest))
+	case "warn":
+		return session.TurnEnd{}, h.emit(ctx, fmt.Sprintf(`{"sessionUpdate":"notice","severity":"warning","title":%q}`, rest))
 	case "leave":
 		return session.TurnEnd{}, h.leave()
 	case "askfor":
