@@ -151,7 +151,8 @@ type Ledger interface {
 	// caller's again afterwards; the bodies are not.
 	Append(ctx context.Context, id string, fence Fence, b Batch) (Seq, error)
 	// Read returns up to limit events after seq, in order; none at the end.
-	// No lock or cursor is held after it returns.
+	// No lock or cursor is held after it returns; the slice is the caller's, the
+	// bodies are shared.
 	Read(ctx context.Context, id string, after Seq, limit int) ([]Event, error)
 	// Snapshot returns the newest stored State and the Seq it stands at; nil, 0
 	// when there is none.

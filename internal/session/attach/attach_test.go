@@ -98,6 +98,39 @@ func TestCursorOfAllSkippedPageMoves(t *testing.T) {
 	}
 }
 
+// counting counts how often it is read.
+type counting struct {
+	session.Ledger
+	reads int
+}
+
+func (c *counting) Read(ctx context.Context, id string, after session.Seq, limit int) ([]session.Event, error) {
+	c.reads++
+	return c.Ledger.Read(ctx, id, after, limit)
+}
+
+// TestEachPageIsReadOnce keeps what an attachment does not get from having the
+// ledger read again for what stands around it.
+func TestEachPageIsReadOnce(t *testing.T) {
+	w := newWriter(t)
+	var want []string
+	for i := range 4 * pageEvents {
+		w.commit(text(fmt.Sprint(i)), private())
+		want = append(want, fmt.Sprint(i))
+	}
+	ledger := &counting{Ledger: w.ledger}
+	board := NewBoard(ledger, session.Info{ID: "s_1"}, w.last)
+	for range 2 { // the first reader changes nothing for the second
+		c := board.Attach(session.AttachRequest{Replay: session.ReplayHistory})
+		if d := cmp.Diff(want, read(t, c, w.last)); d != "" {
+			t.Fatal(d)
+		}
+	}
+	if most := 2 * int(w.last) / pageEvents; ledger.reads > most {
+		t.Errorf("%d reads of pages of %d for twice %d events, want at most %d", ledger.reads, pageEvents, w.last, most)
+	}
+}
+
 func TestTailIsBoundedAndPagingGoesOn(t *testing.T) {
 	w := newWriter(t)
 	slow := w.board.Attach(session.AttachRequest{})

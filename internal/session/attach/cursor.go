@@ -96,7 +96,7 @@ func (c *Cursor) Next(ctx context.Context) ([]session.Event, session.Seq, error)
 		case stepTold:
 			return events, c.at, nil
 		case stepTail:
-			return c.take(events), c.at, nil
+			return c.share(events), c.at, nil
 		case stepPage:
 			return c.page(ctx, until)
 		case stepEnd:
@@ -165,7 +165,7 @@ func (c *Cursor) page(ctx context.Context, until session.Seq) ([]session.Event, 
 	if i := slices.IndexFunc(events, func(e session.Event) bool { return e.Seq > until }); i > 0 {
 		events = events[:i]
 	}
-	return c.take(events), c.at, nil
+	return c.keep(events), c.at, nil
 }
 
 // gone skips numbers that a ledger promised and no longer has.

@@ -6,27 +6,46 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
-// take moves the cursor over a page and returns the first run of events in it
-// that this attachment gets; the rest of the page is met by the next call. The
-// run shares the page's memory.
-func (c *Cursor) take(page []session.Event) []session.Event {
+// share moves the cursor over events of the tail and returns the first run of
+// those this attachment gets; the rest is met by the next call. The run shares
+// the tail's memory.
+func (c *Cursor) share(events []session.Event) []session.Event {
 	c.board.mu.Lock()
 	defer c.board.mu.Unlock()
-	from := slices.IndexFunc(page, c.wants)
-	if from < 0 {
-		c.at = page[len(page)-1].Seq
-		return nil
+	from := 0
+	for from < len(events) && !c.wants(&events[from]) {
+		from++
 	}
-	to := from + 1
-	for to < len(page) && c.wants(page[to]) {
+	to := from
+	for to < len(events) && c.wants(&events[to]) {
 		to++
 	}
-	c.at = page[to-1].Seq
-	return page[from:to:to]
+	c.at = events[max(to, 1)-1].Seq
+	return events[from:to:to]
+}
+
+// keep moves the cursor over a page of its own and returns what this attachment
+// gets of it. Nothing is left for another call, which would have to read the
+// page again.
+func (c *Cursor) keep(page []session.Event) []session.Event {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	c.at = page[len(page)-1].Seq
+	n := 0
+	for i := range page {
+		if !c.wants(&page[i]) {
+			continue
+		}
+		if n != i {
+			page[n] = page[i]
+		}
+		n++
+	}
+	return page[:n]
 }
 
 // wants reports whether this attachment gets an event.
-func (c *Cursor) wants(e session.Event) bool {
+func (c *Cursor) wants(e *session.Event) bool {
 	past := e.Seq <= c.start
 	switch {
 	case e.Retention == session.Private:
