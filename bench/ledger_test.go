@@ -14,21 +14,47 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/ingest"
+	"github.com/grapnel-ai/grapnel/internal/session/state"
 )
 
-// event is what a streaming model makes of a few words.
-func event(tb testing.TB, sessionID, message string) session.Event {
+// event makes an event as the hub does.
+func event(tb testing.TB, kind session.Kind, keep session.Retention, version uint8, body string) session.Event {
 	tb.Helper()
-	body := jsontext.Value(fmt.Sprintf(`{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","messageId":%q,`+
-		`"content":{"type":"text","text":"word word word word word word word word word word"}}}`, sessionID, message))
-	facts, err := ingest.Look(body)
+	facts, err := ingest.Look(jsontext.Value(body))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return session.Event{
-		ID: session.NewID("e"), Time: time.Now(), Turn: "t_1", Epoch: 1,
-		Kind: facts.Kind, Version: 1, Marks: facts.Marks, Body: body,
+		ID: session.NewID("e"), Time: time.Now(), Turn: "t_1", Epoch: 1, Kind: kind, Retention: keep,
+		Version: version, Marks: facts.Marks, Body: jsontext.Value(body),
 	}
+}
+
+// words is what a streaming model makes of a few words.
+func words(tb testing.TB, kind session.Kind, sessionID, message string) session.Event {
+	tb.Helper()
+	return event(tb, kind, session.History, 1, fmt.Sprintf(`{"sessionId":%q,"update":{"sessionUpdate":%q,"messageId":%q,`+
+		`"content":{"type":"text","text":"word word word word word word word word word word"}}}`, sessionID, kind, message))
+}
+
+// turn is a turn of n updates: the user's words and the agent's, with what the
+// hub and the driver note down beside them.
+func turn(tb testing.TB, sessionID, id string, n int) []session.Event {
+	tb.Helper()
+	said := func(role string) session.Event {
+		return event(tb, session.KindDriverPrivate, session.Private, 0,
+			fmt.Sprintf(`{"v":1,"message":{"role":%q,"parts":[{"text":"words"}]}}`, role))
+	}
+	events := []session.Event{
+		event(tb, session.KindTurnStart, session.Live, 0, fmt.Sprintf(`{"turn":%q}`, id)),
+		words(tb, session.KindUserMessage, sessionID, id+"u"),
+		said("user"),
+	}
+	for range n - 1 {
+		events = append(events, words(tb, session.KindAgentMessage, sessionID, id+"a"))
+	}
+	return append(events, said("assistant"),
+		event(tb, session.KindTurnEnd, session.Live, 0, fmt.Sprintf(`{"turn":%q,"stop":"end_turn"}`, id)))
 }
 
 // store is an open store in a directory as a home has it.
@@ -62,7 +88,7 @@ func (s *store) end(tb testing.TB) {
 	}
 }
 
-// filled makes a session of n updates, 50 to a message.
+// filled makes a session of n updates in turns of 50.
 func (s *store) filled(tb testing.TB, cwd string, n int) (string, session.Fence) {
 	tb.Helper()
 	id := session.NewID("s")
@@ -73,12 +99,17 @@ func (s *store) filled(tb testing.TB, cwd string, n int) (string, session.Fence)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	var sum state.State
 	for at := 0; at < n; at += 50 {
-		var events []session.Event
-		for range min(50, n-at) {
-			events = append(events, event(tb, id, fmt.Sprint("m_", at)))
+		batch := session.Batch{Events: turn(tb, id, fmt.Sprint("t_", at), min(50, n-at))}
+		for _, e := range batch.Events {
+			e.Seq = sum.Seq + 1
+			sum.Apply(e)
 		}
-		if _, err := s.Append(context.Background(), id, fence, session.Batch{Events: events}); err != nil {
+		if batch.Snapshot, err = sum.Encode(); err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := s.Append(context.Background(), id, fence, batch); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -117,7 +148,7 @@ func BenchmarkAppend(b *testing.B) {
 			s := openStore(b, b.TempDir())
 			defer s.end(b)
 			id, fence := s.filled(b, "/", length)
-			batch := session.Batch{Events: []session.Event{event(b, id, "m_1")}}
+			batch := session.Batch{Events: []session.Event{words(b, session.KindAgentMessage, id, "m_1")}}
 			insert := bareTable(b)
 			var ours, base sample
 			for b.Loop() {
