@@ -202,10 +202,9 @@ func (v *view) deliver(out *frames, e *session.Event, replayed bool) error {
 			return err
 		}
 		return v.act(e)
-	case session.KindAgentMessage:
-		if !replayed {
-			v.collect(e)
-		}
+	}
+	if !replayed {
+		v.collect(e)
 	}
 	out.add(v, e, replayed)
 	if out.full() {
