@@ -43,7 +43,7 @@ func serveEcho(ctx context.Context, in io.Reader, out io.Writer) error {
 // An agent on stdio.
 func Example_agent() {
 	stdin := strings.NewReader(`
-{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}
+{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/home/me/project","mcpServers":[]}}
 {"jsonrpc":"2.0","method":"_unknown/notification"}
 `)
 	if err := serveEcho(context.Background(), stdin, os.Stdout); err != nil {

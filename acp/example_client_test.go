@@ -41,7 +41,7 @@ func greet(ctx context.Context, agent v1.AgentConn) error {
 	if _, err := agent.Initialize(ctx, &v1.InitializeRequest{ProtocolVersion: 1}); err != nil {
 		return err
 	}
-	session, err := agent.NewSession(ctx, &v1.NewSessionRequest{Cwd: "/work"})
+	session, err := agent.NewSession(ctx, &v1.NewSessionRequest{Cwd: "/home/me/project"})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	session, err := agent.NewSession(ctx, &v1.NewSessionRequest{Cwd: "/work"})
+	session, err := agent.NewSession(ctx, &v1.NewSessionRequest{Cwd: "/home/me/project"})
 	if err != nil {
 		fmt.Println(err)
 		return

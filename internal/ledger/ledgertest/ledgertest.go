@@ -89,7 +89,7 @@ func epoch() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 123456789, tim
 // info is a session with every field set.
 func info(id string) session.Info {
 	return session.Info{
-		ID: id, Owner: "local", Key: "key-" + id, Label: "a label", Agent: "main", Cwd: "/work/" + id,
+		ID: id, Owner: "local", Key: "key-" + id, Label: "a label", Agent: "main", Cwd: "/home/me/" + id,
 		Roots: []string{"/other", "/and spaced"}, Title: "Größe \x00 ✓", TitleSet: true, Parent: "s_parent",
 		Foreign: "thread-1", Grants: jsontext.Value(`{"allow":[{"tool":"shell"}]}`),
 		CreatedAt: epoch(), UpdatedAt: epoch().Add(time.Hour),
