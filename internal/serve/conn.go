@@ -155,9 +155,6 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 		return
 	}
 	f, ok := c.sessionMethod(req.Method)
-	if !c.server.opts.Persistent && needsStore(req.Method) {
-		f = c.missing
-	}
 	if !ok {
 		c.fail(req, acp.MethodNotFound(req.Method))
 		return
@@ -267,16 +264,6 @@ func (c *conn) sessionMethod(name string) (sessionFunc, bool) {
 		return c.recordRequest, true
 	}
 	return nil, false
-}
-
-// needsStore reports whether a method is about stored sessions: without a store
-// there is none of them.
-func needsStore(method string) bool {
-	return method == "session/load" || method == "session/resume" || method == "session/close"
-}
-
-func (c *conn) missing(_ context.Context, req *acp.Request, p *params) {
-	c.fail(req, c.notFound(p.session()))
 }
 
 // reply and fail answer a request. A write can only fail with the connection,

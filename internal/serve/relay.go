@@ -15,9 +15,12 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
-// ownerGrace bounds the handshake with another instance, which answers at once
-// or hangs.
-const ownerGrace = 5 * time.Second
+const (
+	// ownerGrace bounds the handshake with another instance, which answers at
+	// once or hangs, and how long one that is ending is waited for.
+	ownerGrace = 5 * time.Second
+	ownerRetry = 100 * time.Millisecond
+)
 
 // relay is a session of this connection that is active in another instance:
 // what concerns it goes through that instance's socket as it is.
@@ -41,16 +44,11 @@ type forwarded struct {
 }
 
 // relayTo answers a load or resume by having the owning instance answer it.
-func (c *conn) relayTo(ctx context.Context, req *acp.Request, id string, at *session.ActiveElsewhereError) {
-	r, err := c.reach(ctx, id, at)
-	if err != nil {
-		c.fail(req, err)
-		return
-	}
+func (c *conn) relayTo(ctx context.Context, req *acp.Request, r *relay) {
 	// The view is in place before the request goes out: what the owner sends
 	// with its answer already belongs to it.
 	c.mu.Lock()
-	c.sessions[id] = &view{id: id, conn: c, relay: r}
+	c.sessions[r.id] = &view{id: r.id, conn: c, relay: r}
 	c.mu.Unlock()
 	r.forward(ctx, req)
 }

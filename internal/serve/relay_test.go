@@ -21,13 +21,17 @@ import (
 // in the first; those it makes are its own.
 type elsewhere struct {
 	session.Ledger
+	ended atomic.Bool // the first process is gone
 }
 
 func (l *elsewhere) active(id string) error {
 	return &session.ActiveElsewhereError{Session: id, Instance: "i_first", Socket: "first"}
 }
 
-func (l *elsewhere) Acquire(_ context.Context, id string) (session.Fence, error) {
+func (l *elsewhere) Acquire(ctx context.Context, id string) (session.Fence, error) {
+	if l.ended.Load() {
+		return l.Ledger.Acquire(ctx, id)
+	}
 	return 0, l.active(id)
 }
 
@@ -39,13 +43,18 @@ func (l *elsewhere) Delete(_ context.Context, id string) error { return l.active
 
 // door dials the server of a house.
 type door struct {
-	h     *house
-	shut  bool // nobody answers
-	dials atomic.Int32
+	h      *house
+	ledger *elsewhere
+	shut   bool        // nobody answers
+	leave  func() bool // the process is ending: nobody is there
+	dials  atomic.Int32
 }
 
 func (d *door) Dial(context.Context, string) (acp.MessageConn, error) {
 	d.dials.Add(1)
+	if d.leave != nil && d.leave() {
+		return nil, errors.New("connection refused")
+	}
 	near, far := acp.NewPipe()
 	if d.shut {
 		return near, nil
@@ -68,8 +77,8 @@ func twoHouses(t *testing.T) (first, second *house, d *door) {
 	ledger := memory.New()
 	first, second = newHouse(t), newHouse(t)
 	first.on(ledger, serve.Options{Persistent: true})
-	d = &door{h: first}
-	second.on(&elsewhere{Ledger: ledger}, serve.Options{Persistent: true, Relay: d})
+	d = &door{h: first, ledger: &elsewhere{Ledger: ledger}}
+	second.on(d.ledger, serve.Options{Persistent: true, Relay: d})
 	second.dir = first.dir
 	return first, second, d
 }
@@ -206,6 +215,21 @@ func TestOwnerThatHangs(t *testing.T) {
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("it took %v", took)
 		}
+	})
+}
+
+// The owner ends while another process loads its session.
+func TestOwnerThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second, d := twoHouses(t)
+		id := first.connect(session.Approver, `{}`).open()
+		d.leave = func() bool {
+			d.ledger.ended.Store(d.dials.Load() == 3)
+			return true
+		}
+		b := second.connect(session.Approver, `{}`)
+		b.must("session/load", second.loadParams(id))
+		b.must("session/prompt", prompt(id, "say x"))
 	})
 }
 

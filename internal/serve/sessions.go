@@ -146,14 +146,13 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	att, err := c.attach(ctx, p.session(), at)
-	var elsewhere *session.ActiveElsewhereError
-	if errors.As(err, &elsewhere) && c.server.opts.Relay != nil && !c.dialect.Load() {
-		c.relayTo(ctx, req, p.session(), elsewhere)
-		return
-	}
-	if err != nil {
+	att, owner, err := c.join(ctx, p.session(), at)
+	switch {
+	case err != nil:
 		c.fail(req, c.wireError(err, p.session()))
+		return
+	case owner != nil:
+		c.relayTo(ctx, req, owner)
 		return
 	}
 	var r setupResult
@@ -171,6 +170,23 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 			c.reply(req, r)
 		}
 	})).start()
+}
+
+// join attaches to a session, or reaches the instance where it is active. One
+// that is just ending may not take calls any more and still hold the session.
+func (c *conn) join(ctx context.Context, id string, at session.AttachRequest) (session.Attachment, *relay, error) {
+	begun := time.Now()
+	for {
+		att, err := c.attach(ctx, id, at)
+		var elsewhere *session.ActiveElsewhereError
+		if !errors.As(err, &elsewhere) || c.server.opts.Relay == nil || c.dialect.Load() {
+			return att, nil, err
+		}
+		r, err := c.reach(ctx, id, elsewhere)
+		if err == nil || time.Since(begun) >= ownerGrace || !sleep(ctx, ownerRetry) {
+			return nil, r, err
+		}
+	}
 }
 
 // attach joins a session. A client that has it already gets by its old
