@@ -14,6 +14,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/ingest"
 )
 
 // view is one session as this connection sees it. Its pump writes what the
@@ -251,15 +252,11 @@ func (v *view) collect(e *session.Event) {
 
 // chunkText returns the text of a message chunk, "" for other content.
 func chunkText(body raw) string {
-	var p struct {
-		Update struct {
-			Content struct {
-				Text string `json:"text"`
-			} `json:"content"`
-		} `json:"update"`
+	facts, err := ingest.Look(body)
+	if err != nil {
+		return ""
 	}
-	_ = json.Unmarshal(body, &p) // content of another shape has no text
-	return p.Update.Content.Text
+	return ingest.Text(body, facts.Text)
 }
 
 func (v *view) turnEnded(e *session.Event) error {
