@@ -17,6 +17,9 @@ func (d *drivers) of(alias string) (session.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	if alias, err = c.PickForLoad(alias); err != nil {
+		return nil, session.Invalidf("%v", err)
+	}
 	if c.Agents[alias].Driver() != config.DriverNative {
 		return nil, session.Invalidf("agent %s runs an external program (runtime type acp), which this build does not host; choose a native agent", alias)
 	}

@@ -125,6 +125,7 @@ type Actor struct {
 
 	timers  map[*timer]struct{} // that have not run
 	idle    *time.Timer
+	unseen  *timer // cancels the turn when nobody comes back
 	closing *closing
 	ended   bool
 	sets    int // config changes under way

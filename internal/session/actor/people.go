@@ -40,12 +40,20 @@ func (a *Actor) Detached() {
 		for _, q := range a.desk.All() {
 			a.watchAble(q)
 		}
-		if t := a.turn; t != nil && a.limits.TurnGrace > 0 && a.cfg.Board.Attached() == 0 {
-			a.after(a.limits.TurnGrace, func() {
-				if a.turn == t && a.cfg.Board.Attached() == 0 {
-					a.cancelAll("nobody_attached")
-				}
-			})
+		a.watchAttached()
+	})
+}
+
+// watchAttached cancels a turn that nobody has been attached to for the grace.
+func (a *Actor) watchAttached() {
+	a.unseen.stop()
+	if a.turn == nil || a.limits.TurnGrace <= 0 || a.cfg.Board.Attached() > 0 {
+		return
+	}
+	t := a.turn
+	a.unseen = a.after(a.limits.TurnGrace, func() {
+		if a.turn == t && a.cfg.Board.Attached() == 0 {
+			a.cancelAll("nobody_attached")
 		}
 	})
 }

@@ -79,6 +79,25 @@ func TestApproverMayComeBackWithinTheGrace(t *testing.T) {
 	})
 }
 
+// A turn gets the whole grace each time the last client leaves.
+func TestTurnGraceBeginsAnew(t *testing.T) {
+	inTime(t, actor.Limits{TurnGrace: time.Minute}, func(e *sessiontest.Env) {
+		c := e.New()
+		id := c.Info().ID
+		c.Send("wait never")
+		c.Detach()
+		time.Sleep(50 * time.Second)
+		e.Join(id, sessiontest.Approver(session.ReplayNone)).Detach()
+		left := time.Now()
+		if err := e.Hub.Stop(e.Context(), id); err != nil { // it waits for the turn
+			e.Fatal(err)
+		}
+		if took := time.Since(left); took < time.Minute {
+			e.Errorf("the turn was cancelled after %v", took)
+		}
+	})
+}
+
 func TestFourFramesASecond(t *testing.T) {
 	inTime(t, actor.Limits{}, func(e *sessiontest.Env) {
 		c := e.New()
