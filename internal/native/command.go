@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
@@ -21,6 +22,8 @@ func commands() []command {
 	return []command{
 		{"compact", "Shorten the conversation by a summary, so that it fits the model's window again", (*turn).compactNow},
 		{"usage", "Show how many tokens this session has used, and what they cost", (*turn).tellUsage},
+		{"grants", "List what you have always allowed in this session", (*turn).tellGrants},
+		{"revoke", "Be asked again about everything you have always allowed in this session", (*turn).revokeGrants},
 	}
 }
 
@@ -79,4 +82,27 @@ func (t *turn) tellUsage(ctx context.Context) (session.StopReason, error) {
 		text += fmt.Sprintf(" The last step filled %d of the model's %d tokens.", t.past.window, size)
 	}
 	return session.EndTurn, t.say(ctx, text)
+}
+
+// tellGrants lists what the user has allowed for the whole session.
+func (t *turn) tellGrants(ctx context.Context) (session.StopReason, error) {
+	t.mu.Lock()
+	grants := t.grants
+	t.mu.Unlock()
+	if len(grants) == 0 {
+		return session.EndTurn, t.say(ctx, "Nothing is always allowed in this session.")
+	}
+	var text strings.Builder
+	for _, g := range grants {
+		fmt.Fprintf(&text, "- %s\n", g.Label)
+	}
+	return session.EndTurn, t.say(ctx, text.String()+"\n/revoke takes all of it back.")
+}
+
+// revokeGrants takes back what the user has allowed for the whole session.
+func (t *turn) revokeGrants(ctx context.Context) (session.StopReason, error) {
+	if err := t.setGrants(ctx, func([]policy.Grant) []policy.Grant { return nil }); err != nil {
+		return "", err
+	}
+	return session.EndTurn, t.say(ctx, "Nothing is always allowed in this session any more.")
 }

@@ -375,6 +375,37 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// What was always allowed is listed, holds after a restart, and can be taken
+// back.
+func TestGrantsAreListedAndRevoked(t *testing.T) {
+	w := newWorld(t)
+	c := w.open()
+	id := c.Info().ID
+	p := c.Send("D:TOOL write a.txt x ; D:SAY done")
+	req := c.UntilKind(session.KindPermission)
+	if _, err := c.Answer(t.Context(), session.Verdict{Request: req.ID, Outcome: session.Selected, Option: "allow-always"}); err != nil {
+		t.Fatal(err)
+	}
+	c.End(p.Turn)
+	if err := w.hub.Close(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	w.restart()
+	c = w.load(id)
+	c.Say("D:TOOL write b.txt x ; D:SAY done") // nobody is asked
+	c.Say("/grants")
+	c.UntilText("Always allow `file_write` in " + w.cwd)
+	c.Say("/revoke")
+	c.Say("/grants")
+	c.UntilText("Nothing is always allowed in this session.")
+	p = c.Send("D:TOOL write c.txt x ; D:SAY done")
+	req = c.UntilKind(session.KindPermission)
+	if _, err := c.Answer(t.Context(), session.Verdict{Request: req.ID, Outcome: session.Selected, Option: "reject-once"}); err != nil {
+		t.Fatal(err)
+	}
+	c.End(p.Turn)
+}
+
 func TestActionsPerHour(t *testing.T) {
 	w := newWorld(t)
 	w.agent.MaxActionsPerHour = 2

@@ -129,15 +129,22 @@ func (r *running) remember(ctx context.Context, g *policy.Grant) error {
 	if g == nil {
 		return nil
 	}
-	r.mu.Lock()
-	r.grants = append(r.grants[:len(r.grants):len(r.grants)], *g)
-	stored, err := json.Marshal(r.grants)
-	r.mu.Unlock()
+	return r.setGrants(ctx, func(list []policy.Grant) []policy.Grant {
+		return append(list[:len(list):len(list)], *g)
+	})
+}
+
+// setGrants changes the session's grants.
+func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) []policy.Grant) error {
+	h.mu.Lock()
+	h.grants = change(h.grants)
+	stored, err := json.Marshal(h.grants)
+	h.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	v := jsontext.Value(stored)
-	return r.sink.Change(ctx, session.InfoChange{Grants: &v})
+	return h.sink.Change(ctx, session.InfoChange{Grants: &v})
 }
 
 func readGrants(stored jsontext.Value) ([]policy.Grant, error) {
