@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -96,7 +97,7 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 		err = r.announce(ctx)
 	} else {
 		r.refuse = &refusal{shown: err.Error()}
-		err = r.announceBroken(ctx)
+		err = r.announceBroken(ctx, tl)
 	}
 	if err == nil && r.refuse == nil {
 		r.refuse, err = r.leave(ctx, tl.Spec().Acts)
@@ -148,12 +149,35 @@ func (r *running) announce(ctx context.Context) error {
 }
 
 // announceBroken announces a call that could not be prepared, so that its
-// failure has something to stand on.
-func (r *running) announceBroken(ctx context.Context) error {
-	return r.emit(ctx, session.KindToolCall, session.History, toolUpdate{
+// failure has something to stand on. tl is nil where there is no such tool.
+func (r *running) announceBroken(ctx context.Context, tl tool.Tool) error {
+	u := toolUpdate{
 		Kind: session.KindToolCall, ID: r.shown, Title: r.wish.Name, Name: r.wish.Name,
 		ToolKind: tool.KindOther, Status: statusPending, RawInput: r.wish.Input,
-	})
+	}
+	if tl != nil {
+		u.ToolKind = tl.Spec().Kind
+		if path := pathIn(r.wish.Input); path != "" {
+			u.Title += " " + path
+		}
+	}
+	return r.emit(ctx, session.KindToolCall, session.History, u)
+}
+
+// maxTitlePath is the longest path, in bytes, that a title still shows.
+const maxTitlePath = 200
+
+// pathIn is the path that the input of a call names, "" where there is none to
+// show: most calls that cannot be prepared name one that does not exist or is
+// out of bounds.
+func pathIn(input jsontext.Value) string {
+	var named struct {
+		Path string `json:"path"`
+	}
+	if err := json.Unmarshal(input, &named); err != nil || len(named.Path) > maxTitlePath {
+		return ""
+	}
+	return printable.Line(named.Path)
 }
 
 // finish runs the call if it may and shows how it ended, whatever happened.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
@@ -475,6 +476,33 @@ func TestPlanModeRefusesActions(t *testing.T) {
 	}
 	if strings.Contains(c.Transcript(), "permission") {
 		t.Error("plan mode asked")
+	}
+}
+
+// A call that cannot be prepared is told by what it was meant to do.
+func TestBrokenCallsAreNamed(t *testing.T) {
+	w := newWorld(t)
+	c := w.open()
+	c.Say(`D:TOOL list_dir {"path":"nowhere"} ; D:TOOL file_write {"path":"../a\u0007b","content":""} ; D:TOOL no_such_tool {"path":"x"}`)
+	var got []string
+	for _, e := range c.Events {
+		var shown struct {
+			Update struct {
+				Title string `json:"title"`
+				Kind  string `json:"kind"`
+			} `json:"update"`
+		}
+		if e.Kind != session.KindToolCall {
+			continue
+		}
+		if err := json.Unmarshal(e.Body, &shown); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, shown.Update.Kind+": "+shown.Update.Title)
+	}
+	want := []string{"read: list_dir nowhere", "edit: file_write ../ab", "other: no_such_tool"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
