@@ -3,12 +3,12 @@ package bench
 import "testing"
 
 // BenchmarkColdStart is the time from spawning `grapnel acp` to its answer to
-// initialize, on a store that exists.
+// initialize, on a store that has sessions.
 func BenchmarkColdStart(b *testing.B) {
 	h := newHome(b)
-	first := h.acp(b) // makes the store
-	first.initialize()
-	first.end()
+	s := openStore(b, h.dir)
+	s.filled(b, h.cwd, 1000)
+	s.end(b)
 	var ours, base sample
 	for b.Loop() {
 		var a *agent
