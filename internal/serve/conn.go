@@ -2,7 +2,10 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +22,7 @@ type conn struct {
 	peer   *acp.Conn
 	lanes  lanes
 	tasks  sync.WaitGroup // what runs beside the lanes
+	room   room           // what waits or runs in either
 
 	initialized atomic.Bool
 	dialect     atomic.Bool // sticky once detected
@@ -151,7 +155,12 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 		return
 	}
 	if f, ok := c.connectionMethod(req.Method); ok {
-		c.tasks.Go(func() { f(ctx, req) })
+		done := c.begin(req.Params)
+		c.tasks.Go(func() {
+			defer done()
+			defer c.rescue(req)
+			f(ctx, req)
+		})
 		return
 	}
 	f, ok := c.sessionMethod(req.Method)
@@ -167,7 +176,10 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 		c.fail(req, err)
 		return
 	}
+	done := c.begin(req.Params)
 	c.lanes.do(p.session(), func() {
+		defer done()
+		defer c.rescue(req)
 		if v, ok := c.view(p.session()); ok && v.relay != nil {
 			v.relay.forward(ctx, req)
 			return
@@ -185,7 +197,35 @@ func (c *conn) HandleNotification(_ context.Context, n *acp.Notification) {
 	if err != nil || p.session() == "" {
 		return
 	}
-	c.lanes.do(p.session(), func() { c.notified(n, p.session()) })
+	done := c.begin(n.Params)
+	c.lanes.do(p.session(), func() {
+		defer done()
+		c.notified(n, p.session())
+	})
+}
+
+// begin waits until there is room for one more piece of work; done gives it
+// back.
+func (c *conn) begin(params raw) (done func()) {
+	size := int64(len(params)) + workCost
+	c.room.take(c.peer.Done(), size)
+	return func() { c.room.give(size) }
+}
+
+// rescue, deferred, turns a panic into an internal error of the request, so
+// that one request cannot end every session. What was passed to panic may hold
+// what the client sent and stays out of the log.
+func (c *conn) rescue(req *acp.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	what := fmt.Sprintf("a value of type %T", p)
+	if err, ok := p.(runtime.Error); ok {
+		what = err.Error()
+	}
+	c.server.opts.Logger.Error("a handler panicked", "method", req.Method, "panic", what, "stack", string(debug.Stack()))
+	c.fail(req, acp.Errorf(acp.CodeInternalError, "internal error: the handler of %s crashed", req.Method))
 }
 
 func (c *conn) notified(n *acp.Notification, id string) {
