@@ -130,13 +130,25 @@ func (r *relay) forward(ctx context.Context, req *acp.Request) {
 	r.mu.Lock()
 	r.calls = append(r.calls, f)
 	r.mu.Unlock()
-	r.conn.tasks.Go(func() {
-		select {
-		case <-call.Answered():
-		case <-ctx.Done():
+	r.conn.tasks.Go(func() { r.await(ctx, f) })
+}
+
+// await answers a request when the owner has. A prompt that is cancelled is
+// answered by its turn's end all the same.
+func (r *relay) await(ctx context.Context, f *forwarded) {
+	select {
+	case <-f.call.Answered():
+	case <-ctx.Done():
+		if f.Method == "session/prompt" && cancelledByPeer(ctx) {
+			r.cancelOwn()
+			ctx = r.conn.context()
 		}
-		r.answer(ctx, f)
-	})
+	}
+	select {
+	case <-f.call.Answered():
+	case <-ctx.Done():
+	}
+	r.answer(ctx, f)
 }
 
 // passAnswers writes the answers that came before what the owner says now.

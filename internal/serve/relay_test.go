@@ -218,6 +218,26 @@ func TestOwnerThatHangs(t *testing.T) {
 	})
 }
 
+// A prompt that is cancelled by $/cancel_request is answered by its turn's end,
+// wherever it runs.
+func TestCancelRequestThroughRelay(t *testing.T) {
+	first, second, _ := twoHouses(t)
+	a := first.connect(session.Approver, `{}`)
+	id := a.open()
+	b := second.connect(session.Approver, `{}`)
+	b.must("session/load", second.loadParams(id))
+	for _, c := range []*client{a, b} {
+		prompted := c.beginWith(acp.StringID("p1"), "session/prompt", prompt(id, "say one\nwait never"))
+		c.until("agent_message_chunk", "one")
+		if err := c.conn.Notify(t.Context(), "$/cancel_request", jsontext.Value(`{"requestId":"p1"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-prompted; got.err != nil || !strings.Contains(got.result, `"stopReason":"cancelled"`) {
+			t.Errorf("answered %s, %v", got.result, got.err)
+		}
+	}
+}
+
 // The owner ends while another process loads its session.
 func TestOwnerThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,12 @@ type answer struct {
 
 // begin sends a request and answers it on a channel.
 func (c *client) begin(method, params string) <-chan answer {
+	return c.beginWith(acp.ID{}, method, params)
+}
+
+func (c *client) beginWith(id acp.ID, method, params string) <-chan answer {
 	done := make(chan answer, 1)
-	pending, err := c.conn.Go(c.h.Context(), acp.ID{}, method, jsontext.Value(params))
+	pending, err := c.conn.Go(c.h.Context(), id, method, jsontext.Value(params))
 	if err != nil {
 		c.h.Fatal(err)
 	}
