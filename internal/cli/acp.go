@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -69,6 +70,9 @@ func (i *invocation) acp(cmd *cobra.Command, f acpFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Shutdown()) }()
+	if isTerminal(i.env.Stdin) {
+		fmt.Fprintln(i.env.Stderr, "grapnel: this speaks ACP with an editor, which starts it itself; see grapnel acp --help. Ctrl-D ends it.")
+	}
 	return a.ServeStdio(cmd.Context(), i.env.Stdin, out, f.agent)
 }
 

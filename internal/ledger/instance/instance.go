@@ -59,15 +59,15 @@ func Open(dir string) (*Instance, error) {
 		return nil, fmt.Errorf("run directory: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the run directory: %w", err)
+		return nil, fmt.Errorf("the run directory cannot be made: %w: check the owner and permissions of what it lies in", err)
 	}
 	door, err := filelock.Open(filepath.Join(dir, doorName))
 	if err != nil {
-		return nil, fmt.Errorf("open the run directory: %w", err)
+		return nil, fmt.Errorf("the run directory cannot be written: %w: check its owner and permissions", err)
 	}
 	defer door.Close()
 	if err := filelock.Lock(door, filelock.Exclusive); err != nil {
-		return nil, fmt.Errorf("lock the run directory: %w", err)
+		return nil, fmt.Errorf("the run directory %s cannot be locked: %w: choose a configuration directory on a local disk", dir, err)
 	}
 	sweep(dir)
 	return register(dir, session.NewID("i"))
