@@ -13,6 +13,24 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
+// stallLimit ends a connection whose client takes nothing for so long. It may
+// come back and go on after the last number it has. An editor on stdio is given
+// all the time it wants: it cannot come back.
+const stallLimit = 60 * time.Second
+
+// impatient is a connection that fails when a write makes no end in time.
+type impatient struct {
+	net.Conn
+	limit time.Duration
+}
+
+func (c impatient) Write(p []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
 // acceptPause keeps a failing accept from spinning.
 const acceptPause = 100 * time.Millisecond
 
@@ -56,7 +74,7 @@ func (a *App) accept(ctx context.Context, l net.Listener) {
 }
 
 func (a *App) serveSocket(ctx context.Context, nc net.Conn) {
-	mc := acp.NewStdio(nc, nc, a.conf.orDefault().ACP.MaxMessageBytes)
+	mc := acp.NewStdio(nc, impatient{nc, stallLimit}, a.conf.orDefault().ACP.MaxMessageBytes)
 	err := a.server.Serve(ctx, mc, serve.ConnOptions{Owner: localOwner, Role: session.Approver})
 	if err != nil && ctx.Err() == nil {
 		a.log.Debug("connection on the instance's socket ended", "err", err)

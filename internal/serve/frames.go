@@ -1,10 +1,6 @@
 package serve
 
-import (
-	"context"
-
-	"github.com/grapnel-ai/grapnel/internal/session"
-)
+import "github.com/grapnel-ai/grapnel/internal/session"
 
 // frameBytes is how much of a burst goes out with one write: enough to make the
 // write cheap, little enough that sessions which share a connection take turns.
@@ -28,20 +24,12 @@ func (f *frames) add(v *view, e *session.Event, replayed bool) {
 // full reports that it is time to write.
 func (f *frames) full() bool { return len(f.buf) >= frameBytes }
 
-// write sends what waits. A client that takes nothing for the stall limit ends
-// the attachment; half a message must never be abandoned, so the connection goes
-// with it.
+// write sends what waits.
 func (f *frames) write(c *conn) error {
 	if len(f.msgs) == 0 {
 		return nil
 	}
-	ctx := c.context()
-	if limit := c.server.opts.StallTimeout; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
-	err := c.peer.WriteRaw(ctx, f.msgs...)
+	err := c.peer.WriteRaw(c.context(), f.msgs...)
 	f.reset()
 	return err
 }

@@ -81,9 +81,6 @@ type Options struct {
 	InstallRoot    string // a cwd equal to it means the agent's workspace
 	// HandsTimeout bounds one fs request to a client.
 	HandsTimeout time.Duration
-	// StallTimeout ends an attachment whose client takes nothing for so long.
-	// 0 means never: right for stdio, where a stopped editor may come back.
-	StallTimeout time.Duration
 	Logger       *slog.Logger
 }
 
