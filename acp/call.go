@@ -159,9 +159,18 @@ func (c *Conn) cancelPeer(id ID) {
 	}
 }
 
-// settle gives a response to the call that waits for it. Late and unknown ones
-// are dropped.
-func (c *Conn) settle(m message) {
+// settleBare takes a message that has an id and nothing else for a response,
+// if a call waits for it: a peer whose result is undefined writes none.
+func (c *Conn) settleBare(ctx context.Context, m message) {
+	if !c.settle(message{id: m.id, result: jsontext.Value("null")}) {
+		m.id = ID{}
+		c.refuse(ctx, m)
+	}
+}
+
+// settle gives a response to the call that waits for it, and reports whether
+// there is one. Others are late or unknown.
+func (c *Conn) settle(m message) bool {
 	r := response{result: m.result, err: m.fault}
 	if r.err == nil && m.failed != nil {
 		r = response{err: decodeError(m.failed)}
@@ -174,9 +183,7 @@ func (c *Conn) settle(m message) {
 			delete(s.calls, m.id.key())
 		}
 	})
-	if !known {
-		c.opts.Logger.Debug("acp: dropped a response nobody waits for")
-	}
+	return known
 }
 
 // decodeError reads the error object of a response, taking from a broken one

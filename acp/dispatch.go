@@ -36,7 +36,11 @@ func (c *Conn) dispatch(ctx context.Context, m message) {
 	case kindNotification:
 		c.dispatchNotification(ctx, m)
 	case kindResponse:
-		c.settle(m)
+		if !c.settle(m) {
+			c.opts.Logger.Debug("acp: dropped a response nobody waits for")
+		}
+	case kindBare:
+		c.settleBare(ctx, m)
 	case kindInvalid:
 		c.refuse(ctx, m)
 	case kindIgnored:

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -15,6 +17,7 @@ const (
 	kindRequest messageKind = iota
 	kindNotification
 	kindResponse
+	kindBare    // an id and nothing else: perhaps a response whose result was left out
 	kindInvalid // answered with its fault
 	kindIgnored // wrong in a way that must not be answered
 )
@@ -49,6 +52,8 @@ type parser struct {
 // fields are the members of a message that JSON-RPC knows, as raw JSON.
 type fields struct {
 	version, id, method, params, result, failed jsontext.Value
+
+	twice bool // one of them occurs more than once
 }
 
 // parse takes raw apart by the envelope rules of JSON-RPC 2.0 and ACP.
@@ -61,7 +66,7 @@ func (p *parser) parse(raw jsontext.Value) message {
 func (p *parser) classify(raw jsontext.Value) message {
 	f, err := p.split(raw)
 	if err != nil {
-		return message{kind: kindInvalid, fault: err}
+		return p.refused(raw, err)
 	}
 	id, idErr := ID{}, error(nil)
 	if f.id != nil {
@@ -72,9 +77,41 @@ func (p *parser) classify(raw jsontext.Value) message {
 		return p.classifyCall(f, id, idErr)
 	case f.result != nil || f.failed != nil:
 		return classifyResponse(f, id)
-	default:
-		return invalid(ID{}, "not a JSON-RPC message: it has no method, result or error")
 	}
+	m := invalid(ID{}, "not a JSON-RPC message: it has no method, result or error")
+	if isVersion(f.version) && id.IsValid() {
+		m.kind, m.id = kindBare, id
+	}
+	return m
+}
+
+// refused finds out whose message it is that was refused with fault. One that is
+// JSON, though with a member twice or half of a surrogate pair, does not hide who
+// waits for an answer: many programs cut text in the middle of a character.
+func (p *parser) refused(raw jsontext.Value, fault error) message {
+	m := message{kind: kindInvalid, fault: asFault(fault)}
+	if !utf8.Valid(raw) {
+		return m
+	}
+	p.in = *bytes.NewBuffer(raw)
+	p.dec.Reset(&p.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if p.dec.PeekKind() != '{' {
+		return m
+	}
+	f, err := p.members()
+	if err != nil || p.end(nil) != nil || f.twice || !isVersion(f.version) || f.id == nil {
+		return m
+	}
+	id, err := idOf(f.id)
+	switch {
+	case err != nil:
+	case f.method != nil:
+		return invalid(id, "invalid request: %s", parseHint(fault))
+	case f.result != nil || f.failed != nil:
+		m.kind, m.id = kindResponse, id
+		m.fault = errors.New("the peer's answer cannot be read: " + parseHint(fault))
+	}
+	return m
 }
 
 // classifyCall classifies a message that has a method.
@@ -128,30 +165,31 @@ func invalid(id ID, format string, args ...any) message {
 // isVersion reports whether v is the string 2.0.
 func isVersion(v jsontext.Value) bool { return string(v) == `"2.0"` }
 
-// split validates raw as a whole and returns the members JSON-RPC knows.
+// split validates raw as a whole and returns the members JSON-RPC knows. The
+// error is the decoder's or an *Error.
 func (p *parser) split(raw jsontext.Value) (fields, error) {
 	p.in = *bytes.NewBuffer(raw)
 	p.dec.Reset(&p.in)
-	var f fields
-	var err error
 	switch kind := p.dec.PeekKind(); kind {
 	case '{':
-		f, err = p.members()
+		f, err := p.members()
+		if err == nil {
+			err = p.end(nil)
+		}
+		return f, err
 	case '[':
-		if err = p.dec.SkipValue(); err == nil {
-			err = p.end(Errorf(CodeInvalidRequest, "JSON-RPC batches are not supported"))
-		}
-		return fields{}, asFault(err)
+		return fields{}, p.only(Errorf(CodeInvalidRequest, "JSON-RPC batches are not supported"))
 	default:
-		if err = p.dec.SkipValue(); err == nil {
-			err = p.end(Errorf(CodeInvalidRequest, "not a JSON-RPC message: it is not an object"))
-		}
-		return fields{}, asFault(err)
+		return fields{}, p.only(Errorf(CodeInvalidRequest, "not a JSON-RPC message: it is not an object"))
 	}
-	if err == nil {
-		err = p.end(nil)
+}
+
+// only reads the one value of a message and returns then.
+func (p *parser) only(then error) error {
+	if err := p.dec.SkipValue(); err != nil {
+		return err
 	}
-	return f, asFault(err)
+	return p.end(then)
 }
 
 // members reads the members of the object that comes next.
@@ -170,6 +208,7 @@ func (p *parser) members() (fields, error) {
 			return f, err
 		}
 		if field := f.member(name); field != nil {
+			f.twice = f.twice || *field != nil
 			*field = value
 		}
 	}
@@ -279,9 +318,21 @@ func parseHint(err error) string {
 		return Errorf(0, "duplicate object member at byte %d", syntax.ByteOffset).Message
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return Errorf(0, "the message ends early, at byte %d", syntax.ByteOffset).Message
+	case notUnicode(syntax.Err):
+		return Errorf(0, "text that is not valid Unicode at byte %d", syntax.ByteOffset).Message
 	default:
 		return Errorf(0, "invalid JSON at byte %d", syntax.ByteOffset).Message
 	}
+}
+
+// notUnicode recognises the decoder's errors for bad UTF-8 and for half a
+// surrogate pair, which have no names of their own.
+func notUnicode(err error) bool {
+	if err == nil {
+		return false
+	}
+	text := err.Error()
+	return strings.HasPrefix(text, "invalid UTF-8") || strings.HasPrefix(text, "invalid surrogate pair")
 }
 
 // name unquotes a method name.
