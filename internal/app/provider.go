@@ -52,7 +52,13 @@ func (a *App) bindProvider(c *config.Config, alias string, n *native.Agent) {
 		n.Model = p.choice.Model
 		n.Models = modelsOf(c, p.choice)
 	}
-	n.Provider = func(ctx context.Context) (model.Provider, error) { return a.connect(ctx, alias) }
+	n.Provider = func(ctx context.Context) (model.Provider, error) {
+		p, err := a.connect(ctx, alias)
+		if errors.Is(err, config.ErrNoCredentials) || errors.Is(err, errLoggedOut) {
+			err = &native.LoginError{Err: err}
+		}
+		return p, err
+	}
 }
 
 // modelsOf are the models an agent offers: its own, those other agents use with

@@ -243,6 +243,19 @@ provider = "fake"
 	}
 }
 
+// TestServerThatIsNotRunning: editors show a login where they are told that one
+// would help, and not the reason; against a server that is down none does.
+func TestServerThatIsNotRunning(t *testing.T) {
+	w := NewWorld(t)
+	w.Configure("[providers.desk]\nkind = 'openai-chat'\nbase_url = 'http://127.0.0.1:1/v1'\n[agents.main]\nprovider = 'desk'\n")
+	a := w.Start()
+	a.Init()
+	m := a.Prompt(a.New(), "D:SAY hi")
+	if m.Error == nil || m.Error.Code != -32603 || !strings.Contains(m.Error.Message, "does not answer or has none; start it") {
+		t.Errorf("answered with %s %+v", m.Result, m.Error)
+	}
+}
+
 // TestE6NothingReachesOutBeforeThePrompt: initialize and session/new ask no
 // provider, no server and no model list.
 func TestE6NothingReachesOutBeforeThePrompt(t *testing.T) {

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -104,6 +105,11 @@ func (e *Error) hint() string {
 		return fmt.Sprintf("check the network and providers.%s.base_url", e.Provider)
 	case ErrContextLength:
 		return "start a new session or shorten the prompt"
+	case ErrBadRequest:
+		if e.Status == http.StatusNotFound {
+			return fmt.Sprintf("check providers.%[1]s.model and providers.%[1]s.base_url", e.Provider)
+		}
+		return "choose another model, or start a new session"
 	default:
 		return ""
 	}

@@ -212,6 +212,14 @@ func TestErrorText(t *testing.T) {
 			"provider work refused the request because of its rate or usage limit (HTTP 429); try again in 1m30s",
 		},
 		{model.Error{Kind: model.ErrEmpty, Provider: "work", Model: "m"}, "model m of provider work gave an empty answer; try again"},
+		{
+			model.Error{Kind: model.ErrBadRequest, Provider: "work", Status: 404, Message: "model: m"},
+			"provider work did not accept the request (HTTP 404): model: m; check providers.work.model and providers.work.base_url",
+		},
+		{
+			model.Error{Kind: model.ErrBadRequest, Provider: "work", Status: 400, Message: "no such field"},
+			"provider work did not accept the request (HTTP 400): no such field; choose another model, or start a new session",
+		},
 		{model.Error{Kind: model.ErrUnknown, Provider: "work"}, "provider work failed in an unexpected way"},
 	}
 	for _, tt := range tests {

@@ -97,6 +97,16 @@ func (h *handle) Close(context.Context) error {
 	return h.roots.Close()
 }
 
+// LoginError says that there is no provider, or no credentials for it, and that
+// a login would help.
+type LoginError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *LoginError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *LoginError) Unwrap() error { return e.Err }
+
 // failureOf turns an error of the model into what the prompt is answered with.
 // Only credentials that a login would mend are an authentication error.
 func failureOf(err error) error {
@@ -106,7 +116,7 @@ func failureOf(err error) error {
 	}
 	code := codeInternal
 	kind := model.KindOf(err)
-	if kind == model.ErrAuth {
+	if _, login := errors.AsType[*LoginError](err); login || kind == model.ErrAuth {
 		code = codeAuthRequired
 	}
 	return &session.FailureError{Failure: session.Failure{Code: code, Message: err.Error(), Data: reasonData(string(kind))}}

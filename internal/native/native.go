@@ -21,7 +21,7 @@ type Agent struct {
 	Workspace string // absolute; the agent's own place, a root of every session
 	// Provider resolves the model provider with its credentials, at each turn,
 	// so that a key put in place later works at once. Its error is one sentence
-	// that says what to do, and means that a login would help.
+	// that says what to do, a *LoginError where a login would help.
 	Provider func(ctx context.Context) (model.Provider, error)
 	Model    string   // the configured model; "" for the provider's own
 	Models   []string // what the model option offers; Model is one of them

@@ -67,11 +67,10 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	return t.loop(ctx)
 }
 
-// connect gets the provider with its credentials; without them a login would
-// help.
+// connect gets the provider with its credentials.
 func (t *turn) connect(ctx context.Context) (err error) {
 	if t.provider, err = t.agent.Provider(ctx); err != nil {
-		return &session.FailureError{Failure: session.Failure{Code: codeAuthRequired, Message: err.Error()}}
+		return failureOf(err)
 	}
 	return nil
 }
