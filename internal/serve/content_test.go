@@ -107,3 +107,15 @@ func FuzzParams(f *testing.F) {
 		_ = readCaps(raw(v))
 	})
 }
+
+func TestBadParamsNameTheMember(t *testing.T) {
+	for params, want := range map[string]string{
+		`{"sessionId":5}`:               "invalid params: /sessionId must not be a number (-32602)",
+		`{"additionalDirectories":[1]}`: "invalid params: /additionalDirectories/0 must not be a number (-32602)",
+		`[]`:                            "invalid params: they must be an object (-32602)",
+	} {
+		if _, err := parseParams(raw(params)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", params, err)
+		}
+	}
+}

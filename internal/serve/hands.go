@@ -81,13 +81,19 @@ type fileParams struct {
 // ReadTextFile implements session.FS by fs/read_text_file.
 func (h *hands) ReadTextFile(ctx context.Context, path string, line, limit int) (string, error) {
 	var r struct {
-		Content string `json:"content"`
+		Content *string `json:"content"`
 	}
 	err := h.bounded(ctx, "fs/read_text_file", fileParams{SessionID: *h.id.Load(), Path: path, Line: line, Limit: limit}, &r)
 	if isMissing(err) {
 		return "", fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}
-	return r.Content, err
+	if err == nil && r.Content == nil {
+		err = fmt.Errorf("fs/read_text_file: the client's answer for %s has no content", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	return *r.Content, nil
 }
 
 // WriteTextFile implements session.FS by fs/write_text_file.

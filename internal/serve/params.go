@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -46,7 +48,7 @@ func parseParams(v raw) (*params, error) {
 		return p, nil
 	}
 	if err := json.Unmarshal(v, p); err != nil {
-		return nil, acp.Errorf(acp.CodeInvalidParams, "invalid params: %v", err)
+		return nil, badParams(err)
 	}
 	return p, nil
 }
@@ -111,4 +113,34 @@ func firstNonEmpty(list ...string) string {
 		}
 	}
 	return ""
+}
+
+// badParams says which member of params has the wrong type.
+func badParams(err error) *acp.Error {
+	var at *json.SemanticError
+	if !errors.As(err, &at) {
+		return acp.Errorf(acp.CodeInvalidParams, "invalid params: %v", err)
+	}
+	if at.JSONPointer == "" {
+		return acp.Errorf(acp.CodeInvalidParams, "invalid params: they must be an object")
+	}
+	return acp.Errorf(acp.CodeInvalidParams, "invalid params: %s must not be a %s", at.JSONPointer, kindName(at.JSONKind))
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "boolean"
+	case '"':
+		return "string"
+	case '0':
+		return "number"
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	}
+	return "value of this kind"
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/hub"
 )
@@ -328,7 +328,7 @@ func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
-	title := strings.Join(strings.Fields(p.Title), " ")
+	title := printable.Line(p.Title)
 	if title == "" {
 		c.fail(req, acp.Errorf(acp.CodeInvalidParams, "session/set_title: title must not be empty"))
 		return

@@ -176,7 +176,7 @@ func unmarshalParams(v raw, into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(v, into); err != nil {
-		return acp.Errorf(acp.CodeInvalidParams, "invalid params: %v", err)
+		return badParams(err)
 	}
 	return nil
 }
