@@ -121,7 +121,8 @@ func (c *conn) relayInitialize() any {
 // forward passes a request on, in its order, and its answer back when that
 // comes.
 func (r *relay) forward(ctx context.Context, req *acp.Request) {
-	call, err := r.peer.Go(ctx, acp.ID{}, req.Method, req.Params)
+	// Cancelled or not, it goes out: what comes after it may depend on it.
+	call, err := r.peer.Go(r.conn.context(), acp.ID{}, req.Method, req.Params)
 	if err != nil {
 		r.conn.fail(req, r.lost(err))
 		return

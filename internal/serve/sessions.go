@@ -304,7 +304,11 @@ func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
 func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
 	pump := c.pump(p.session())
 	c.tasks.Go(func() {
-		if err := c.server.opts.Hub.Stop(ctx, p.session()); err != nil {
+		err := c.server.opts.Hub.Stop(ctx, p.session())
+		if pump != nil && (errors.Is(err, session.ErrNotActive) || errors.Is(err, session.ErrNotFound)) {
+			err = nil // something that was asked later ended it first
+		}
+		if err != nil {
 			c.fail(req, c.wireError(err, p.session()))
 			return
 		}
