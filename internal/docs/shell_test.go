@@ -72,11 +72,6 @@ func runnable(t *testing.T, b block) string {
 }
 
 func skipped(line string) bool {
-	for name := range pending {
-		if strings.HasPrefix(line, name) {
-			return true
-		}
-	}
 	for _, n := range notRun {
 		if line == n.command || strings.HasSuffix(n.command, " ") && strings.HasPrefix(line, n.command) {
 			return true
@@ -96,7 +91,7 @@ func TestCommandsExist(t *testing.T) {
 		for _, m := range commandLine.FindAllStringSubmatch(p.text, -1) {
 			verbs, flags := words(m[1])
 			key := strings.Join(verbs, " ") + "|" + strings.Join(flags, " ")
-			if len(verbs) == 0 && len(flags) == 0 || seen[key] || pending["grapnel "+strings.Join(verbs, " ")] {
+			if len(verbs) == 0 && len(flags) == 0 || seen[key] {
 				continue
 			}
 			seen[key] = true
