@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// TestSoakTurns runs 1,000 turns in one session: memory stays flat, and the
-// model's window is kept by compaction. A load shows all of it. How long the
-// first and the last turns took is reported, not judged: the machine may have
-// other work.
+// TestSoakTurns runs 1,000 turns in one session: memory stays flat, and a load
+// shows all of it. How long the first and the last turns took is reported, not
+// judged: the fake model reports small usage, so nothing is compacted and the
+// whole conversation goes to it each time.
 func TestSoakTurns(t *testing.T) {
 	r := newRun(t)
 	r.window(8_000)
