@@ -68,10 +68,15 @@ func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
 			advice: "Say so to the user and go on without acting.",
 		}, nil
 	}
-	if d.Verdict == policy.Allow {
-		return nil, nil
+	if d.Verdict == policy.Ask {
+		if no, err := r.ask(ctx, d); no != nil || err != nil {
+			return no, err
+		}
 	}
-	return r.ask(ctx, d)
+	if r.call.Decided != nil {
+		r.call.Decided(d)
+	}
+	return nil, nil
 }
 
 func (r *running) ask(ctx context.Context, d policy.Decision) (*refusal, error) {

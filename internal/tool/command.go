@@ -18,6 +18,7 @@ type command struct {
 	env     []string // added to the environment of commands
 	timeout time.Duration
 	quiet   bool // runs on the host, unseen, also when the client has terminals
+	confine Confinement
 }
 
 // outcome is how a command went.
@@ -38,11 +39,11 @@ type outcome struct {
 var errTimeout = errors.New("it ran into its timeout")
 
 // runCommand runs a command where commands run: in the client's terminal, or
-// on the host.
+// on the host, confined where there is a sandbox.
 func (e *Env) runCommand(ctx context.Context, cmd command, out Sink) Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, cmd.timeout, errTimeout)
 	defer cancel()
-	if e.Hands.Terminals != nil && !cmd.quiet {
+	if e.Hands.Terminals != nil && e.Confine == nil && !cmd.quiet {
 		res, err := e.runInTerminal(ctx, cmd, out)
 		if !notServed(err) {
 			return res
@@ -58,13 +59,20 @@ func (e *Env) runOnHost(ctx context.Context, cmd command, out Sink) outcome {
 		env = proc.Environ(os.Environ())
 	}
 	output := newLive(out, e.limits().OutputBytes)
-	p, err := proc.Start(ctx, proc.Spec{
+	spec := proc.Spec{
 		Argv:   cmd.argv,
 		Dir:    cmd.dir,
 		Env:    append(env[:len(env):len(env)], cmd.env...),
 		Stdout: output,
 		Stderr: output,
-	})
+	}
+	if e.Confine != nil {
+		var err error
+		if spec, err = e.Confine(ctx, cmd.confine, spec); err != nil {
+			return outcome{err: err}
+		}
+	}
+	p, err := proc.Start(ctx, spec)
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
@@ -25,6 +26,12 @@ type Env struct {
 	// the scrubbed environment of this process (proc.Environ).
 	ShellEnv []string
 
+	// Confine puts a command into the sandbox: what it returns is run instead.
+	// Its error refuses the command and is one sentence for people and the
+	// model. Nil means that commands run as they are, in the client's terminal
+	// where it has one; what is confined always runs on the host.
+	Confine func(context.Context, Confinement, proc.Spec) (proc.Spec, error)
+
 	Limits Limits // zero values mean DefaultLimits
 	Asker  Asker  // nil means nobody can answer
 	Reads  *Reads // what the model has seen of files; nil disables the check
@@ -33,6 +40,11 @@ type Env struct {
 	// client hears of its paths. The loop judges every Call before it runs in any
 	// case; nil leaves it at that.
 	Judge func(policy.Subject) error
+}
+
+// Confinement is what a confined command may do beyond what its session may.
+type Confinement struct {
+	Network bool // reach other hosts
 }
 
 // limits returns Limits with the defaults filled in.

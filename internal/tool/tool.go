@@ -53,6 +53,9 @@ type Call struct {
 	// needs no permission: nobody is asked for leave to ask.
 	Question *Question
 
+	// Decided is told the decision that lets the call run, before Run; nil when
+	// the call does not care.
+	Decided func(policy.Decision)
 	// Run acts. It is called at most once, only when policy allowed it,
 	// and returns soon after ctx ends with everything it started gone.
 	Run func(ctx context.Context, out Sink) Result
