@@ -5,58 +5,47 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/grapnel-ai/grapnel/internal/command"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
-// command is something a prompt asks of Grapnel itself rather than of the
-// model: a slash and its name, and nothing else.
-type command struct {
-	name, description string
-	run               func(t *turn, ctx context.Context) (session.StopReason, error)
-}
+// runCommand does what a slash command asks for in place of a prompt. args is
+// what followed its name.
+type runCommand func(t *turn, ctx context.Context, args string) (session.StopReason, error)
 
-// commands are those of a native session, in the order clients show them.
-func commands() []command {
-	return []command{
-		{"compact", "Shorten the conversation by a summary, so that it fits the model's window again", (*turn).compactNow},
-		{"usage", "Show how many tokens this session has used, and what they cost", (*turn).tellUsage},
-		{"grants", "List what you have always allowed in this session", (*turn).tellGrants},
-		{"revoke", "Be asked again about everything you have always allowed in this session", (*turn).revokeGrants},
+// builtIns are the commands of every native session, in the order clients show
+// them.
+func builtIns() []command.Command[runCommand] {
+	own := func(name, hint, description string, run runCommand) command.Command[runCommand] {
+		return command.Command[runCommand]{Name: name, Hint: hint, Description: description, Source: command.BuiltIn, Run: run}
+	}
+	return []command.Command[runCommand]{
+		own("compact", "", "Shorten the conversation by a summary, so that it fits the model's window again", (*turn).compactNow),
+		own("usage", "", "Show how many tokens this session has used, and what they cost", (*turn).tellUsage),
+		own("grants", "", "List what you have always allowed in this session", (*turn).tellGrants),
+		own("revoke", "", "Be asked again about everything you have always allowed in this session", (*turn).revokeGrants),
 	}
 }
 
-// availableCommand is ACP AvailableCommand.
-type availableCommand struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-}
+// commands are those a client sees and a prompt can mean.
+func (h *handle) commands() *command.Set[runCommand] { return command.New(builtIns()...) }
 
-func availableCommands() []availableCommand {
-	var list []availableCommand
-	for _, c := range commands() {
-		list = append(list, availableCommand{c.name, c.description})
+// commandIn returns the command a prompt means, and what follows its name.
+func (t *turn) commandIn(parts []model.Part) (c command.Command[runCommand], args string, ok bool) {
+	if len(parts) == 0 || !parts[0].IsText() {
+		return c, "", false
 	}
-	return list
-}
-
-// commandIn returns the command a prompt consists of, if it does.
-func commandIn(parts []model.Part) (command, bool) {
-	if len(parts) != 1 || !parts[0].IsText() {
-		return command{}, false
+	c, args, ok = t.commands().Find(parts[0].Text)
+	if ok && c.Source == command.BuiltIn && len(parts) > 1 {
+		return c, "", false // those act on words alone
 	}
-	name, slash := strings.CutPrefix(strings.TrimSpace(parts[0].Text), "/")
-	for _, c := range commands() {
-		if slash && name == c.name {
-			return c, true
-		}
-	}
-	return command{}, false
+	return c, args, ok
 }
 
 // compactNow compacts because the user asked for it.
-func (t *turn) compactNow(ctx context.Context) (session.StopReason, error) {
+func (t *turn) compactNow(ctx context.Context, _ string) (session.StopReason, error) {
 	if cutPoint(t.past.messages) == 0 {
 		return session.EndTurn, t.say(ctx, "The conversation is too short to be shortened.")
 	}
@@ -71,7 +60,7 @@ func (t *turn) compactNow(ctx context.Context) (session.StopReason, error) {
 }
 
 // tellUsage says what the session has used so far.
-func (t *turn) tellUsage(ctx context.Context) (session.StopReason, error) {
+func (t *turn) tellUsage(ctx context.Context, _ string) (session.StopReason, error) {
 	u := t.past.usage
 	text := fmt.Sprintf("This session has used %d input tokens (%d of them cached) and %d output tokens.",
 		u.Input+u.CacheRead+u.CacheWrite, u.CacheRead, u.Output)
@@ -85,7 +74,7 @@ func (t *turn) tellUsage(ctx context.Context) (session.StopReason, error) {
 }
 
 // tellGrants lists what the user has allowed for the whole session.
-func (t *turn) tellGrants(ctx context.Context) (session.StopReason, error) {
+func (t *turn) tellGrants(ctx context.Context, _ string) (session.StopReason, error) {
 	t.mu.Lock()
 	grants := t.grants
 	t.mu.Unlock()
@@ -100,7 +89,7 @@ func (t *turn) tellGrants(ctx context.Context) (session.StopReason, error) {
 }
 
 // revokeGrants takes back what the user has allowed for the whole session.
-func (t *turn) revokeGrants(ctx context.Context) (session.StopReason, error) {
+func (t *turn) revokeGrants(ctx context.Context, _ string) (session.StopReason, error) {
 	if err := t.setGrants(ctx, func([]policy.Grant) []policy.Grant { return nil }); err != nil {
 		return "", err
 	}

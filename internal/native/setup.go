@@ -106,7 +106,7 @@ func (h *handle) setup(c choice) session.Setup {
 		ConfigOptions: encode(h.configOptions(c)),
 		Modes:         encode(h.modes(c)),
 		Models:        h.models(c),
-		Commands:      encode(availableCommands()),
+		Commands:      h.commands().Available(),
 	}
 }
 

@@ -48,8 +48,8 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err != nil {
 		return "", err
 	}
-	if c, ok := commandIn(parts); ok {
-		return c.run(t, ctx)
+	if c, args, ok := t.commandIn(parts); ok {
+		return c.Run(t, ctx, args)
 	}
 	if err := t.titleFrom(ctx, parts); err != nil {
 		return "", err
