@@ -10,8 +10,19 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"time"
+)
+
+// The steps of a graceful end, for programs that serve a protocol on their
+// standard input and output: end of input, then SIGTERM, then SIGKILL. A shell
+// call gets none of this patience.
+const (
+	// EOFGrace is how long a program may take to end after its input has ended.
+	EOFGrace = 5 * time.Second
+	// TermGrace is how long it may take after SIGTERM.
+	TermGrace = 2 * time.Second
 )
 
 // drainDelay is how long output may keep coming after the tree is gone. Only a
@@ -35,6 +46,12 @@ type Spec struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// StdinPipe connects the child's standard input to Proc.Stdin; Stdin is not
+	// used then. To stop such a child is to close its input first.
+	StdinPipe bool
+	// EOFGrace is the time between the end of that input and SIGTERM. Zero means
+	// both at once.
+	EOFGrace time.Duration
 	// Grace is the time between SIGTERM and SIGKILL for the whole tree. Zero
 	// means SIGKILL at once, which is right for a shell call.
 	Grace time.Duration
@@ -54,8 +71,12 @@ type Proc struct {
 	exit Exit  // valid once done is closed
 	err  error // likewise
 
+	stdin    *os.File // nil without Spec.StdinPipe
+	eofGrace time.Duration
+
 	stopping sync.Mutex
 	tree     tree
+	later    *time.Timer // sends SIGTERM when the end of input had no effect
 }
 
 // ErrSurvivors is returned by Wait when processes of the tree could not be
@@ -72,8 +93,8 @@ func Start(ctx context.Context, spec Spec) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{done: make(chan struct{})}
-	if err := p.start(spec, path); err != nil {
+	p := &Proc{done: make(chan struct{}), eofGrace: spec.EOFGrace}
+	if err := p.open(spec, path); err != nil {
 		return nil, err
 	}
 	release := context.AfterFunc(ctx, p.Stop)
@@ -82,6 +103,33 @@ func Start(ctx context.Context, spec Spec) (*Proc, error) {
 		release()
 	}()
 	return p, nil
+}
+
+// open makes the pipe of Spec.StdinPipe and starts the child on it.
+func (p *Proc) open(spec Spec, path string) error {
+	if !spec.StdinPipe {
+		return p.start(spec, path)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return &StartError{Command: spec.Argv[0], Path: path, Reason: ErrStart, Cause: err}
+	}
+	defer func() { _ = r.Close() }()
+	spec.Stdin, p.stdin = r, w
+	if err := p.start(spec, path); err != nil {
+		_ = w.Close()
+		return err
+	}
+	return nil
+}
+
+// Stdin is the writing end of the child's standard input with Spec.StdinPipe,
+// else nil. It is closed when the child is stopped and when it has ended.
+func (p *Proc) Stdin() io.WriteCloser {
+	if p.stdin == nil {
+		return nil
+	}
+	return p.stdin
 }
 
 // Pid returns the child's process id. It is for records and for people: the
@@ -99,8 +147,28 @@ func (p *Proc) Wait() (Exit, error) {
 	return p.exit, p.err
 }
 
-// Stop begins to end the tree, with the grace of its Spec, and returns at once.
-func (p *Proc) Stop() { p.end(true) }
+// Stop begins to end the tree, as gently as its Spec says, and returns at once:
+// it closes Stdin, sends SIGTERM after EOFGrace and SIGKILL after Grace.
+func (p *Proc) Stop() {
+	p.stopping.Lock()
+	defer p.stopping.Unlock()
+	switch {
+	case p.ended() || p.later != nil:
+	case p.closeStdin() && p.eofGrace > 0:
+		p.later = time.AfterFunc(p.eofGrace, func() { p.end(true) })
+	default:
+		p.tree.end(true)
+	}
+}
+
+// closeStdin ends the child's input and reports whether it has one of ours.
+func (p *Proc) closeStdin() bool {
+	if p.stdin == nil {
+		return false
+	}
+	_ = p.stdin.Close() // closed by its writer before: just as well
+	return true
+}
 
 // Kill begins to end the tree without any grace and returns at once.
 func (p *Proc) Kill() { p.end(false) }
@@ -108,10 +176,17 @@ func (p *Proc) Kill() { p.end(false) }
 func (p *Proc) end(gently bool) {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
+	if !p.ended() {
+		p.tree.end(gently)
+	}
+}
+
+func (p *Proc) ended() bool {
 	select {
 	case <-p.done:
+		return true
 	default:
-		p.tree.end(gently)
+		return false
 	}
 }
 
@@ -121,5 +196,9 @@ func (p *Proc) finish(exit Exit, err error) {
 	close(p.done)
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
+	if p.later != nil {
+		p.later.Stop()
+	}
+	p.closeStdin()
 	p.tree.release()
 }
