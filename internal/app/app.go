@@ -19,6 +19,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
 	"github.com/grapnel-ai/grapnel/internal/native"
+	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/actor"
@@ -47,6 +48,7 @@ type App struct {
 	log     *slog.Logger
 	conf    *live
 	inst    *instance.Instance // nil without a run directory
+	procs   *proc.Custody      // of everything sessions start
 	store   session.Ledger
 	durable bool // the store is on disk
 	hub     *hub.Hub
@@ -70,6 +72,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a.auth = &auth{conf: a.conf}
 	a.openStore(ctx)
+	a.procs = proc.NewCustody(a.custody())
 	a.openHub()
 	return a, nil
 }
@@ -129,10 +132,18 @@ func (a *App) openDisk(ctx context.Context) error {
 	return nil
 }
 
+// custody says where the processes we start are recorded.
+func (a *App) custody() proc.Options {
+	if a.inst == nil {
+		return proc.Options{}
+	}
+	return proc.Options{Dir: a.opts.Home.Run(), ID: a.inst.ID(), Alive: a.inst.Alive}
+}
+
 func (a *App) openHub() {
 	c := a.conf.orDefault()
 	limits := a.limits(c)
-	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent}), conf: a.conf}
+	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Procs: a.procs}), conf: a.conf}
 	a.hub = hub.New(hub.Options{
 		Ledger: a.store, Drivers: drivers.of, Limits: limits, Logger: a.log,
 	})
@@ -169,7 +180,7 @@ func (a *App) limits(c *config.Config) hub.Limits {
 // Close ends what runs, within ctx, and gives the store up.
 func (a *App) Close(ctx context.Context) error {
 	err := a.hub.Drain(ctx)
-	err = errors.Join(err, a.store.Close())
+	err = errors.Join(err, a.procs.Close(), a.store.Close())
 	if a.inst != nil {
 		err = errors.Join(err, a.inst.Close())
 	}

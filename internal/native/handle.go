@@ -11,6 +11,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -23,6 +24,7 @@ type handle struct {
 	info     session.Info
 	sink     session.Sink
 	now      func() time.Time
+	procs    *proc.Custody
 	roots    *fsroot.Set
 	reads    *tool.Reads
 	policy   *policy.Policy

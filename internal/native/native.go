@@ -11,6 +11,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -45,6 +46,8 @@ type Options struct {
 	// Agent returns an agent's configuration. It is called at each opening.
 	Agent func(alias string) (*Agent, error)
 	Now   func() time.Time // nil means time.Now
+	// Procs keeps the processes that sessions start; nil means no records of them.
+	Procs *proc.Custody
 }
 
 // Driver opens native agents. It is safe for concurrent use.
@@ -65,7 +68,7 @@ func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Han
 		return nil, err
 	}
 	h := &handle{
-		agent: agent, id: req.Info.ID, info: req.Info, sink: req.Sink, now: d.opts.Now,
+		agent: agent, id: req.Info.ID, info: req.Info, sink: req.Sink, now: d.opts.Now, procs: d.opts.Procs,
 		reads: tool.NewReads(), policy: policy.New(agent.Policy),
 	}
 	h.choose(req.Config)

@@ -72,7 +72,7 @@ func (e *Env) runOnHost(ctx context.Context, cmd command, out Sink) outcome {
 			return outcome{err: err}
 		}
 	}
-	p, err := proc.Start(ctx, spec)
+	p, err := e.Procs.Start(ctx, spec)
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -32,6 +32,9 @@ type Env struct {
 	// where it has one; what is confined always runs on the host.
 	Confine func(context.Context, Confinement, proc.Spec) (proc.Spec, error)
 
+	// Procs starts commands and keeps them; nil starts them without a record.
+	Procs *proc.Custody
+
 	Limits Limits // zero values mean DefaultLimits
 	Asker  Asker  // nil means nobody can answer
 	Reads  *Reads // what the model has seen of files; nil disables the check
