@@ -97,6 +97,7 @@ func policySettings(a config.Autonomy) policy.Settings {
 		AllowedCommands: a.AllowedCommands,
 		AutoApprove:     a.AutoApprove,
 		AlwaysAsk:       a.AlwaysAsk,
+		Network:         policy.Network(a.Network),
 		Home:            home,
 	}
 }

@@ -93,10 +93,13 @@ func kindsOf(t *testing.T) []string {
 func TestVerdictTable(t *testing.T) {
 	const cwd = "/home/you/project"
 	a := config.Default().Autonomy
-	p := policy.New(policy.Settings{
+	p, err := policy.New(policy.Settings{
 		Level: policy.Level(a.Level), WorkspaceOnly: a.WorkspaceOnly,
-		AllowedCommands: a.AllowedCommands, AutoApprove: a.AutoApprove, Home: "/home/you",
+		AllowedCommands: a.AllowedCommands, AutoApprove: a.AutoApprove, Home: "/home/you", Network: policy.Network(a.Network),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	look := func(name, from string) policy.Path {
 		if !path.IsAbs(name) {
 			name = path.Join(from, name)

@@ -6,6 +6,7 @@ package native
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
@@ -69,7 +70,10 @@ func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Han
 	}
 	h := &handle{
 		agent: agent, id: req.Info.ID, info: req.Info, sink: req.Sink, now: d.opts.Now, procs: d.opts.Procs,
-		reads: tool.NewReads(), policy: policy.New(agent.Policy),
+		reads: tool.NewReads(),
+	}
+	if h.policy, err = policy.New(agent.Policy); err != nil {
+		return nil, fmt.Errorf("the policy of agent %s: %w", agent.Alias, err)
 	}
 	h.choose(req.Config)
 	if h.grants, err = readGrants(req.Info.Grants); err != nil {

@@ -95,6 +95,9 @@ func (c *call) repo(reason string) {
 	}
 }
 
+// reach marks a command that uses the network.
+func (c *call) reach() { c.step.reaches = true }
+
 // paths judges all words as paths, the values of options too.
 func (c *call) paths(words []word, write bool) {
 	for _, w := range words {

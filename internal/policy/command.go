@@ -9,10 +9,11 @@ import (
 // command decides a call that runs a command: the strictest of its parts holds.
 func (j *judge) command() Decision {
 	steps := j.scan()
+	wanted := j.networked(steps)
 	j.askTool = match(j.alwaysAsk, j.matches)
 	d := Decision{Rule: "level " + string(j.level), Reason: "nothing in it needs asking"}
 	asking := 0
-	script := j.grantedScript()
+	script := j.grantedScript(wanted)
 	for _, st := range steps {
 		judged := j.settle(st)
 		if judged.Verdict == Ask && !judged.hard && script != nil {
@@ -26,6 +27,7 @@ func (j *judge) command() Decision {
 	if d.Verdict == Ask {
 		d.Grant = j.offerCommand(steps)
 	}
+	d.Network = d.Verdict != Deny && j.network(wanted)
 	return d
 }
 
@@ -78,6 +80,9 @@ func (j *judge) settle(st step) settled {
 	if rule := match(j.deny, touches); rule != "" {
 		return out(Deny, "deny "+rule, "the configuration forbids it")
 	}
+	if st.network && j.set.Network == NetworkDeny {
+		return out(Deny, "network", j.deniedReason())
+	}
 	if j.level == Full {
 		return out(Allow, "level full", "nothing is asked at this level")
 	}
@@ -125,11 +130,18 @@ func (j *judge) settleHigh(st step, out outcome) settled {
 // settleGrantable decides what lists and grants may allow.
 func (j *judge) settleGrantable(st step, fits func(Pattern) bool, out outcome) settled {
 	tool := func(p Pattern) bool { return p.matchTool(j.s) || fits(p) }
+	asksNetwork := st.network && j.asksNetwork()
+	if asksNetwork { // only a pattern that names a command of the network allows it
+		tool = func(p Pattern) bool { return st.reaches && p.namesProgram() && fits(p) }
+	}
 	if rule := match(j.autoApprove, tool); rule != "" {
 		return out(Allow, "auto_approve "+rule, "the configuration allows it")
 	}
 	if g := j.grantedCommand(st); g != nil {
 		return out(Allow, "grant", g.Label)
+	}
+	if asksNetwork {
+		return out(Ask, "network", j.networkReason(st))
 	}
 	if st.edit && j.mode == ModeAcceptEdits {
 		return out(Allow, "mode accept-edits", "edits within the session's directories flow")

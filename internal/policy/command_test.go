@@ -21,7 +21,7 @@ func outcomeOf(d Decision) string {
 }
 
 func TestCommands(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	for _, tt := range commandTests {
 		t.Run(tt.command, func(t *testing.T) {
 			d := p.Decide(shell(tt.command), nil, ModeAsk)
@@ -42,15 +42,15 @@ func TestCommandsBelowOtherLevels(t *testing.T) {
 	full, readonly := supervised(), supervised()
 	full.Level, readonly.Level = Full, ReadOnly
 	for _, tt := range commandTests {
-		d := New(full).Decide(shell(tt.command), nil, ModeFull)
+		d := newPolicy(full).Decide(shell(tt.command), nil, ModeFull)
 		forbidden := d.Verdict == Deny && d.Rule == "forbidden_paths"
 		if d.Verdict != Allow && !forbidden {
 			t.Errorf("full: %q: %s", tt.command, d.Explain())
 		}
-		if d := New(full).Decide(shell(tt.command), nil, ModeAsk); outcomeOf(d) != tt.want {
+		if d := newPolicy(full).Decide(shell(tt.command), nil, ModeAsk); outcomeOf(d) != tt.want {
 			t.Errorf("full in mode ask: %q: %s, want %s", tt.command, outcomeOf(d), tt.want)
 		}
-		if d := New(readonly).Decide(shell(tt.command), nil, ModeFull); d.Verdict != Deny {
+		if d := newPolicy(readonly).Decide(shell(tt.command), nil, ModeFull); d.Verdict != Deny {
 			t.Errorf("readonly: %q: %s", tt.command, d.Explain())
 		}
 	}
@@ -60,7 +60,7 @@ func TestForbiddenHoldsAtFull(t *testing.T) {
 	s := supervised()
 	s.Level, s.WorkspaceOnly = Full, false
 	for _, command := range []string{"cat /etc/shadow", "sudo cat /etc/shadow", "mytool --in=/etc/x", "echo x > /etc/x", "tar cf a /etc"} {
-		if d := New(s).Decide(shell(command), nil, ModeFull); d.Verdict != Deny {
+		if d := newPolicy(s).Decide(shell(command), nil, ModeFull); d.Verdict != Deny {
 			t.Errorf("%q: %s", command, d.Explain())
 		}
 	}
@@ -79,7 +79,7 @@ func TestSandboxLetsRepositoryCodeRun(t *testing.T) {
 		{deny, "rm -rf x"},
 	}
 	for _, tt := range tests {
-		if d := New(s).Decide(shell(tt.command), nil, ModeAsk); outcomeOf(d) != tt.want {
+		if d := newPolicy(s).Decide(shell(tt.command), nil, ModeAsk); outcomeOf(d) != tt.want {
 			t.Errorf("%q: %s, want %s", tt.command, d.Explain(), tt.want)
 		}
 	}
@@ -111,14 +111,14 @@ func TestAllowedCommands(t *testing.T) {
 	for _, tt := range tests {
 		s := supervised()
 		s.AllowedCommands = strings.Split(tt.entries, ",")
-		if d := New(s).Decide(shell(tt.command), nil, ModeAsk); outcomeOf(d) != tt.want {
+		if d := newPolicy(s).Decide(shell(tt.command), nil, ModeAsk); outcomeOf(d) != tt.want {
 			t.Errorf("allowed %q: %q: %s, want %s", tt.entries, tt.command, d.Explain(), tt.want)
 		}
 	}
 }
 
 func TestArgvIsJudgedLikeACommand(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	s := shell("")
 	s.Tool, s.Acts = "git", false
 	tests := []struct {
@@ -141,7 +141,7 @@ func TestArgvIsJudgedLikeACommand(t *testing.T) {
 }
 
 func TestWithoutEyesPathsAreComparedByName(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	for command, want := range map[string]string{"cat a": allow, "cat ../a": ask, "cat /w/a": allow, "cat /wx": ask, "ls *": ask} {
 		s := shell(command)
 		s.Look, s.Glob = nil, nil

@@ -29,13 +29,20 @@ func (p *Policy) Decide(s Subject, grants []Grant, mode Mode) Decision {
 	if s.Command != "" || len(s.Argv) > 0 {
 		return j.command()
 	}
+	d := j.call()
+	d.Network = s.Network && d.Verdict != Deny
+	return d
+}
+
+// call decides a call that runs no command.
+func (j *judge) call() Decision {
 	if j.level == Full {
 		return Decision{Rule: "level full", Reason: "nothing is asked at this level"}
 	}
 	if rule := match(j.alwaysAsk, j.matches); rule != "" {
 		return Decision{Verdict: Ask, Rule: "always_ask " + rule, Reason: "the configuration wants every such call asked about", Risk: j.risk()}
 	}
-	if s.Acts {
+	if j.s.Acts || j.s.Network && j.asksNetwork() {
 		return j.action()
 	}
 	return j.read()
@@ -53,6 +60,9 @@ func (j *judge) refused() (Decision, bool) {
 	}
 	if rule := match(j.deny, j.matches); rule != "" {
 		return deny("deny "+rule, "the configuration forbids it")
+	}
+	if j.s.Network && j.set.Network == NetworkDeny {
+		return deny("network", "%s", j.deniedReason())
 	}
 	if j.level == ReadOnly && j.s.Acts {
 		if j.mode == ModePlan && j.set.Level != ReadOnly {
@@ -85,6 +95,9 @@ func (j *judge) read() Decision {
 // only known by its tool.
 func (j *judge) action() Decision {
 	d := Decision{Verdict: Ask, Rule: "level supervised", Risk: j.risk(), Reason: j.s.Tool + " changes something"}
+	if j.s.Network && j.asksNetwork() {
+		d.Rule, d.Reason = "network", j.s.Tool+" uses the network"
+	}
 	if reason := j.mustAsk(); reason != "" {
 		d.Reason = reason
 		return d
@@ -92,7 +105,7 @@ func (j *judge) action() Decision {
 	if rule := match(j.autoApprove, j.covers); rule != "" {
 		return Decision{Rule: "auto_approve " + rule, Reason: "the configuration allows it", Risk: d.Risk}
 	}
-	if j.mode == ModeAcceptEdits && j.isEdit() {
+	if j.mode == ModeAcceptEdits && j.isEdit() && d.Rule != "network" {
 		return Decision{Rule: "mode accept-edits", Reason: "edits within the session's directories flow", Risk: d.Risk}
 	}
 	d.Grant = j.offer()

@@ -47,7 +47,7 @@ func TestLevelsAndModes(t *testing.T) {
 	}
 	for _, l := range levels {
 		for _, m := range modes {
-			p := New(with(supervised(), func(s *Settings) { s.Level = l }))
+			p := newPolicy(with(supervised(), func(s *Settings) { s.Level = l }))
 			var got []string
 			for _, s := range []Subject{read("a"), edit("a"), remote("files__get"), read("../x")} {
 				got = append(got, outcomeOf(p.Decide(s, nil, m)))
@@ -167,7 +167,7 @@ func TestCalls(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := New(with(supervised(), tt.set)).Decide(tt.s, nil, tt.mode)
+			d := newPolicy(with(supervised(), tt.set)).Decide(tt.s, nil, tt.mode)
 			if outcomeOf(d) != tt.want {
 				t.Errorf("%s, want %s", d.Explain(), tt.want)
 			}
@@ -190,11 +190,11 @@ func split(list string) []string {
 }
 
 func TestExplain(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	tests := map[string][]string{
 		"ls":                   {"allow (low risk): allowed_commands ls"},
 		"git status; rm -rf x": {"deny (high risk): high risk", "ask   git status: no sandbox", "deny  rm -rf x: high risk: it deletes whole directories"},
-		"git push":             {"ask (medium risk): medium risk", "Always allow `git push` in this session"},
+		"git push":             {"ask (medium risk): network: git push changes", "Always allow `git push` with the network in this session"},
 	}
 	for command, want := range tests {
 		got := p.Decide(shell(command), nil, ModeAsk).Explain()

@@ -12,7 +12,7 @@ func FuzzCommand(f *testing.F) {
 	for _, tt := range commandTests {
 		f.Add(tt.command)
 	}
-	p := New(supervised())
+	p := newPolicy(supervised())
 	f.Fuzz(func(t *testing.T, command string) {
 		d := p.Decide(shell(command), nil, ModeAsk)
 		if d.Verdict == Allow && d.Grant != nil {
@@ -38,7 +38,7 @@ func FuzzUnlisted(f *testing.F) {
 		f.Add(uint8(i), uint8(0), "ls -l")
 		f.Add(uint8(i), uint8(i+1), "echo $(pwd) | wc -l > /dev/null")
 	}
-	p := New(supervised())
+	p := newPolicy(supervised())
 	f.Fuzz(func(t *testing.T, outer, inner uint8, around string) {
 		if !wellFormed(p, around) {
 			return

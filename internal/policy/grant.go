@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ type Grant struct {
 	Tool    string `json:"tool"`
 	Pattern string `json:"pattern,omitempty"` // of commands and scripts
 	Root    string `json:"root,omitempty"`    // for commands the working directory, for files the root
+	Network bool   `json:"network,omitempty"` // it may use the network
 	Label   string `json:"label"`             // the option's text
 }
 
@@ -31,7 +33,7 @@ func (j *judge) offer() *Grant {
 	}
 	if len(j.s.Paths) == 0 {
 		return &Grant{
-			Kind: GrantTool, Tool: j.s.Tool, Root: j.s.Cwd,
+			Kind: GrantTool, Tool: j.s.Tool, Root: j.s.Cwd, Network: j.s.Network,
 			Label: fmt.Sprintf("Always allow `%s` in this session", j.s.Tool),
 		}
 	}
@@ -42,7 +44,7 @@ func (j *judge) offer() *Grant {
 		}
 	}
 	return &Grant{
-		Kind: GrantFiles, Tool: j.s.Tool, Root: root,
+		Kind: GrantFiles, Tool: j.s.Tool, Root: root, Network: j.s.Network,
 		Label: fmt.Sprintf("Always allow `%s` in %s in this session", j.s.Tool, root),
 	}
 }
@@ -54,7 +56,7 @@ func (j *judge) granted(want *Grant) *Grant {
 	}
 	for i := range j.grants {
 		g := &j.grants[i]
-		if g.Kind == want.Kind && g.Tool == want.Tool && g.Pattern == want.Pattern && g.Root == want.Root {
+		if g.Kind == want.Kind && g.Tool == want.Tool && g.Pattern == want.Pattern && g.Root == want.Root && (g.Network || !want.Network) {
 			return g
 		}
 	}
@@ -76,19 +78,24 @@ func (j *judge) offerCommand(steps []step) *Grant {
 		}
 		asking = append(asking, st)
 	}
-	g := &Grant{Kind: GrantCommand, Tool: j.s.Tool, Root: j.s.Cwd}
+	g := &Grant{Kind: GrantCommand, Tool: j.s.Tool, Root: j.s.Cwd, Network: j.asksNetwork() && slices.ContainsFunc(asking, func(st step) bool { return st.network })}
+	what := ""
 	switch {
 	case len(asking) == 1 && asking[0].general != "":
 		g.Pattern = asking[0].general
-		g.Label = fmt.Sprintf("Always allow `%s` with any arguments in this session", strings.TrimSuffix(g.Pattern, " *"))
+		what = fmt.Sprintf("`%s` with any arguments", strings.TrimSuffix(g.Pattern, " *"))
 	case len(asking) == 1:
 		g.Pattern = asking[0].pattern
-		g.Label = fmt.Sprintf("Always allow `%s` in this session", g.Pattern)
+		what = fmt.Sprintf("`%s`", g.Pattern)
 	default:
 		g.Kind = GrantScript
 		g.Pattern = strings.TrimSpace(j.s.Command)
-		g.Label = fmt.Sprintf("Always allow exactly `%s` in this session", g.Pattern)
+		what = fmt.Sprintf("exactly `%s`", g.Pattern)
 	}
+	if g.Network {
+		what += " with the network"
+	}
+	g.Label = "Always allow " + what + " in this session"
 	return g
 }
 
@@ -99,6 +106,9 @@ func (j *judge) grantedCommand(st step) *Grant {
 		if g.Kind != GrantCommand || g.Tool != j.s.Tool || g.Root != j.s.Cwd || st.pattern == "" {
 			continue
 		}
+		if st.network && j.asksNetwork() && !g.Network {
+			continue
+		}
 		if g.Pattern == st.pattern || g.Pattern == st.general && st.general != "" {
 			return g
 		}
@@ -107,7 +117,7 @@ func (j *judge) grantedCommand(st step) *Grant {
 }
 
 // grantedScript returns a grant that covers the whole text.
-func (j *judge) grantedScript() *Grant {
+func (j *judge) grantedScript(wanted bool) *Grant {
 	text := strings.TrimSpace(j.s.Command)
-	return j.granted(&Grant{Kind: GrantScript, Tool: j.s.Tool, Pattern: text, Root: j.s.Cwd})
+	return j.granted(&Grant{Kind: GrantScript, Tool: j.s.Tool, Pattern: text, Root: j.s.Cwd, Network: wanted && j.asksNetwork()})
 }

@@ -19,7 +19,7 @@ func grantFor(t *testing.T, p *Policy, s Subject) Grant {
 
 // TestP1GrantIsRemembered: what was granted runs without a question.
 func TestP1GrantIsRemembered(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	for _, command := range []string{
 		"git status", "git log --oneline", "go test ./...", "make", "rm x", "echo hi > a", "mkdir a && touch a/b",
 		"mytool 'a b' '*'", "cd sub && make", "env LANG=C mytool",
@@ -33,7 +33,7 @@ func TestP1GrantIsRemembered(t *testing.T) {
 
 // TestP2GrantCoversNoMore: a grant covers the command it was given for.
 func TestP2GrantCoversNoMore(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	tests := []struct{ granted, command, want string }{
 		{"git status", "git status --short", allow},
 		{"git status", "git status | head", allow},
@@ -69,7 +69,7 @@ func TestP2GrantCoversNoMore(t *testing.T) {
 }
 
 func TestGrantHoldsWhereItWasGiven(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	g := grantFor(t, p, shell("make"))
 	elsewhere := shell("make")
 	elsewhere.Cwd = "/w/sub"
@@ -84,7 +84,7 @@ func TestGrantHoldsWhereItWasGiven(t *testing.T) {
 }
 
 func TestGrantedSettingsAndModesStillRefuse(t *testing.T) {
-	g := []Grant{grantFor(t, New(supervised()), shell("make"))}
+	g := []Grant{grantFor(t, newPolicy(supervised()), shell("make"))}
 	asking, denying := supervised(), supervised()
 	asking.AlwaysAsk, denying.Deny = []string{"shell(make *)"}, []string{"shell(make *)"}
 	tests := []struct {
@@ -98,26 +98,26 @@ func TestGrantedSettingsAndModesStillRefuse(t *testing.T) {
 		{"plan", supervised(), ModePlan, deny},
 	}
 	for _, tt := range tests {
-		if d := New(tt.set).Decide(shell("make"), g, tt.mode); outcomeOf(d) != tt.want {
+		if d := newPolicy(tt.set).Decide(shell("make"), g, tt.mode); outcomeOf(d) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, d.Explain(), tt.want)
 		}
 	}
 }
 
 func TestGrantLabels(t *testing.T) {
-	p := New(supervised())
+	p := newPolicy(supervised())
 	tests := []struct {
 		s    Subject
 		want Grant
 	}{
 		{shell("git status"), Grant{
-			GrantCommand, "shell", "git status *", "/w",
+			GrantCommand, "shell", "git status *", "/w", false,
 			"Always allow `git status` with any arguments in this session",
 		}},
-		{shell("rm 'a b'"), Grant{GrantCommand, "shell", "rm 'a b'", "/w", "Always allow `rm 'a b'` in this session"}},
-		{shell("rm a; rm b"), Grant{GrantScript, "shell", "rm a; rm b", "/w", "Always allow exactly `rm a; rm b` in this session"}},
-		{edit("/w/a"), Grant{GrantFiles, "file_write", "", "/w", "Always allow `file_write` in /w in this session"}},
-		{remote("files__put"), Grant{GrantTool, "files__put", "", "/w", "Always allow `files__put` in this session"}},
+		{shell("rm 'a b'"), Grant{GrantCommand, "shell", "rm 'a b'", "/w", false, "Always allow `rm 'a b'` in this session"}},
+		{shell("rm a; rm b"), Grant{GrantScript, "shell", "rm a; rm b", "/w", false, "Always allow exactly `rm a; rm b` in this session"}},
+		{edit("/w/a"), Grant{GrantFiles, "file_write", "", "/w", false, "Always allow `file_write` in /w in this session"}},
+		{remote("files__put"), Grant{GrantTool, "files__put", "", "/w", false, "Always allow `files__put` in this session"}},
 	}
 	for _, tt := range tests {
 		got := grantFor(t, p, tt.s)

@@ -13,7 +13,7 @@ func TestHostileTextIsJudgedInBoundedTime(t *testing.T) {
 		"(", "((", "$(", "{ ", "`", "${x:-", "$((", "[[ ( ", "if ", "if : ; then ", "a=(", "<(", "\"$(", "case a in a) ",
 		"( # )\n", "$(: ')' ; ", "cd a;", "rm x;", "env ", "nice -n 1 ", "sh -c '", "eval ", "xargs ", "x[", "<<A\n", "\\", "{a,",
 	}
-	p := New(supervised())
+	p := newPolicy(supervised())
 	start := time.Now()
 	for _, piece := range pieces {
 		for _, end := range []string{"", "ls" + strings.Repeat(")", 50_000/len(piece))} {

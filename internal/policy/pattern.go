@@ -14,7 +14,7 @@ import (
 //	shell(git status)     exactly this command
 //	shell(git status *)   this command with any arguments, or none
 //	file_write(src/**)    files below the working directory
-//	file_write(/data/*)   files of an absolute directory
+//	file_write(/data/*)   files of an absolute directory; ~/ is the home directory
 //	file_write(*.md)      files of a name, anywhere
 //
 // In commands and tool names * stands for any text. In file patterns * and ?
@@ -38,11 +38,30 @@ func ParsePattern(s string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("pattern %q names no tool; write a tool name or tool(pattern)", s)
 	case hasArg && (!closed || arg == ""):
 		return Pattern{}, fmt.Errorf("pattern %q has to end in a pattern in parentheses, such as shell(git status *)", s)
-	case strings.ContainsAny(tool, " \t)"):
-		return Pattern{}, fmt.Errorf("pattern %q holds no tool name before the parenthesis", s)
+	case strings.Trim(tool, toolChars) != "":
+		return Pattern{}, fmt.Errorf("pattern %q has to begin with a tool name, such as file_write or files__*, not with %q", s, tool)
 	}
-	return Pattern{text: text, tool: tool, arg: arg, hasArg: hasArg}, nil
+	p := Pattern{text: text, tool: tool, arg: arg, hasArg: hasArg}
+	if hasArg && tool == "mcp" && strings.Trim(arg, toolChars) != "" {
+		return Pattern{}, fmt.Errorf("pattern %q has to name MCP tools in the parentheses, such as mcp(files__*)", s)
+	}
+	if hasArg && tool != "mcp" && !p.ofCommands() && !validGlob(arg) {
+		return Pattern{}, fmt.Errorf(`pattern %q cannot be read as a file pattern: a [ or \ in it has no end`, s)
+	}
+	return p, nil
 }
+
+func validGlob(pattern string) bool {
+	for part := range strings.SplitSeq(slashed(pattern), "/") {
+		if _, err := path.Match(part, ""); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// toolChars are what names of tools and globs of them are made of.
+const toolChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:*"
 
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
@@ -50,17 +69,22 @@ func (p Pattern) String() string { return p.text }
 // exact reports whether a command pattern stands for one command only.
 func (p Pattern) exact() bool { return p.hasArg && !strings.Contains(p.arg, "*") }
 
-// parsePatterns leaves out entries that are no patterns: the configuration has
-// reported them, and an entry nobody can read allows nothing.
-func parsePatterns(list []string) []Pattern {
-	var ps []Pattern
-	for _, s := range list {
-		if p, err := ParsePattern(s); err == nil {
-			ps = append(ps, p)
-		}
+// at reads a leading ~ of a file pattern as the home directory.
+func (p Pattern) at(home string) Pattern {
+	if rest, ok := strings.CutPrefix(p.arg, "~/"); ok && home != "" && !p.ofCommands() {
+		p.arg = escapeGlob(slashed(home)) + "/" + rest
 	}
-	return ps
+	return p
 }
+
+// namesProgram reports a command pattern that says which program it is about.
+func (p Pattern) namesProgram() bool {
+	program, _, _ := strings.Cut(p.arg, " ")
+	return p.hasArg && !strings.Contains(program, "*")
+}
+
+// ofCommands reports a pattern whose argument is compared with commands only.
+func (p Pattern) ofCommands() bool { return p.tool == "shell" || p.tool == "git" }
 
 // matchTool reports whether the pattern speaks of the tool as a whole.
 func (p Pattern) matchTool(s *Subject) bool {
@@ -71,12 +95,13 @@ func (p Pattern) matchTool(s *Subject) bool {
 }
 
 // matchCommand reports whether the pattern covers a simple command of the tool.
-// Patterns for shell cover every tool that runs commands.
+// Patterns for shell cover every tool that runs commands; those for the git tool
+// may leave out the word git.
 func (p Pattern) matchCommand(tool, command string) bool {
 	if !p.hasArg || !wildcard(p.tool, tool) && p.tool != "shell" {
 		return false
 	}
-	return matchWords(p.arg, command)
+	return matchWords(p.arg, command) || p.tool == "git" && matchWords("git "+p.arg, command)
 }
 
 func matchWords(pattern, command string) bool {

@@ -8,6 +8,8 @@
 // beats auto_approve, which beats grants a person gave.
 package policy
 
+import "fmt"
+
 // Level is how much an agent may do, [autonomy].level.
 type Level string
 
@@ -55,11 +57,25 @@ type Settings struct {
 	AutoApprove     []string
 	AlwaysAsk       []string
 	Deny            []string
+	// Network says what becomes of calls that use the network. Anything unknown
+	// counts as ask.
+	Network Network
 	// Sandboxed says that the operating system confines commands. Without it,
 	// commands that run code of the repository ask.
 	Sandboxed bool
 	Home      string // what ~ stands for in commands; "" is unknown
 }
+
+// Network is what a confined command may do beyond this machine,
+// [autonomy].network.
+type Network string
+
+// The settings of the network.
+const (
+	NetworkAllow Network = "allow" // every command has it
+	NetworkAsk   Network = "ask"   // a command has it once a person agreed
+	NetworkDeny  Network = "deny"  // no command has it; one known to need it is refused
+)
 
 // Path is a path of a call, resolved.
 type Path struct {
@@ -81,6 +97,7 @@ type Subject struct {
 
 	Command string   // shell text, for tools that run one
 	Argv    []string // a program and its arguments, for tools that run one without a shell
+	Network bool     // the call asks for the network; commands known to use it ask by themselves
 
 	// Look resolves a path a command mentions: relative ones start in from, a
 	// real absolute path. Nil leaves the policy to compare names with Roots.
@@ -140,6 +157,9 @@ type Decision struct {
 	Rule    string // the rule that decided
 	Reason  string // why it applies, for a person and for the model
 	Risk    Risk
+	// Network says that the call, when it runs, may use the network. Without it a
+	// command that is confined has none.
+	Network bool
 	// Grant is what "always allow" would cover, exactly. Nil means it must not
 	// be offered.
 	Grant *Grant
@@ -165,14 +185,24 @@ type Policy struct {
 	deny        []Pattern
 }
 
-// New returns the policy of the settings.
-func New(s Settings) *Policy {
-	return &Policy{
-		set:         s,
-		autoApprove: parsePatterns(s.AutoApprove),
-		alwaysAsk:   parsePatterns(s.AlwaysAsk),
-		deny:        parsePatterns(s.Deny),
+// New returns the policy of the settings. The error is about a pattern that
+// cannot be read: a policy without it would allow more than was meant.
+func New(s Settings) (*Policy, error) {
+	p := &Policy{set: s}
+	for _, l := range []struct {
+		name string
+		from []string
+		to   *[]Pattern
+	}{{"deny", s.Deny, &p.deny}, {"always_ask", s.AlwaysAsk, &p.alwaysAsk}, {"auto_approve", s.AutoApprove, &p.autoApprove}} {
+		for _, text := range l.from {
+			pattern, err := ParsePattern(text)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", l.name, err)
+			}
+			*l.to = append(*l.to, pattern.at(s.Home))
+		}
 	}
+	return p, nil
 }
 
 // Level returns the configured level.

@@ -81,6 +81,7 @@ func (c *call) dangerous() bool {
 		"masscan", "tcpdump", "http", "https", "xh", "aria2c", "axel", "mail", "mailx", "sendmail", "mutt", "ssh-copy-id", "mosh",
 		"ssh-add", "ngrok", "dig", "host", "nslookup", "ping", "traceroute", "whois", "rclone":
 		c.raise(High, "it reaches the network")
+		c.reach()
 	case "dd", "fdisk", "sfdisk", "gdisk", "parted", "mount", "umount", "losetup", "cryptsetup", "lvremove", "vgremove", "pvremove",
 		"wipefs", "blkdiscard", "hdparm", "swapoff", "swapon", "shred", "wipe", "srm", "diskutil":
 		c.raise(High, "it can destroy data")
@@ -92,6 +93,9 @@ func (c *call) dangerous() bool {
 	case "docker", "podman", "nerdctl", "kubectl", "helm", "terraform", "tofu", "ansible", "ansible-playbook", "vagrant", "aws",
 		"gcloud", "az", "gh", "glab", "heroku", "flyctl", "psql", "mysql", "sqlite3", "redis-cli", "mongosh", "openssl", "gpg":
 		c.raise(Medium, "it reaches a service or runs programs")
+		if c.name != "sqlite3" && c.name != "gpg" && c.name != "openssl" || c.word("s_client", "s_time", "ocsp") {
+			c.reach()
+		}
 		c.hard(c.name + " can reach services and run programs")
 	case "vi", "vim", "nvim", "view", "ex", "ed", "emacs", "nano", "pico", "less", "more", "man", "info", "watch", "parallel", "script",
 		"expect", "tmux", "screen", "flock", "strace", "ltrace", "gdb", "lldb", "valgrind", "perf", "entr", "open",

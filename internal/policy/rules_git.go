@@ -31,6 +31,9 @@ func (c *call) git() {
 	if !c.gitReads(sub) && !c.gitLists(sub) && !c.gitWrites(sub) {
 		c.hard("git " + sub + " may be an alias or run other programs")
 	}
+	if c.gitReaches(sub) {
+		c.reach()
+	}
 	if !plain {
 		c.step.general = ""
 	}
@@ -171,6 +174,23 @@ func (c *call) gitWrites(sub string) bool {
 		c.hard(reason)
 	}
 	return true
+}
+
+// gitReaches reports the commands that talk to a remote.
+func (c *call) gitReaches(sub string) bool {
+	switch sub {
+	case "push", "pull", "fetch", "clone", "ls-remote", "send-email", "lfs", "svn", "p4", "fetch-pack", "send-pack", "http-push", "imap-send":
+		return true
+	case "submodule":
+		return c.word("update", "add", "init")
+	case "remote":
+		return c.word("update", "show", "prune", "set-head")
+	case "archive":
+		return c.long("remote")
+	case "maintenance":
+		return c.word("run", "start")
+	}
+	return false
 }
 
 // gitDanger returns why a form of a command loses work or runs programs.

@@ -12,6 +12,7 @@ func (c *call) builder() bool {
 	case "npm", "pnpm", "yarn", "bun":
 		c.node()
 	case "npx", "pnpx", "bunx", "uvx", "pipx", "corepack":
+		c.reach()
 		c.hard("it fetches a program and runs it")
 	case "make", "gmake", "cmake", "ninja", "meson", "just", "task", "rake", "gradle", "gradlew", "mvn", "sbt", "ant", "bazel", "buck2",
 		"pytest", "tox", "nox", "jest", "vitest", "mocha", "tsc", "eslint", "prettier", "ruff", "black", "mypy", "pylint", "flake8",
@@ -55,10 +56,14 @@ func (c *call) golang() {
 	case "run", "generate", "tool":
 		for _, w := range operands(c.args) {
 			if strings.Contains(w.text, "@") {
+				c.reach()
 				c.hard("it fetches a program and runs it")
 			}
 		}
 	case "get", "install", "mod", "work", "clean", "telemetry":
+		if sub == "get" || sub == "install" || c.word("download", "tidy") {
+			c.reach()
+		}
 		c.raise(Medium, "it changes modules or installed programs")
 	default:
 		c.hard("go " + sub + " is not known here")
@@ -93,6 +98,9 @@ func (c *call) cargo() {
 		c.step.general = "cargo " + sub + " *"
 	case "b", "t", "c", "run", "r", "fmt", "doc", "bench", "tree", "metadata", "nextest", "":
 	case "install", "add", "remove", "update", "fetch", "vendor", "clean", "new", "init", "fix", "generate-lockfile":
+		if !c.word("clean", "new", "init", "fix", "remove") {
+			c.reach()
+		}
 		c.raise(Medium, "it changes dependencies or files")
 	default:
 		c.hard("cargo " + sub + " is not known here")
@@ -108,11 +116,14 @@ func (c *call) node() {
 		c.hard("its options change what it runs")
 	}
 	switch sub {
-	case "test", "t", "run", "run-script", "start", "build", "lint", "tst", "ls", "list", "outdated", "view", "info", "why",
-		"audit", "root", "prefix", "bin", "pkg", "help", "":
+	case "test", "t", "run", "run-script", "start", "build", "lint", "tst", "ls", "list", "why", "root", "prefix", "bin", "pkg", "help", "":
+	case "outdated", "view", "info", "audit":
+		c.reach()
 	case "install", "i", "ci", "add", "update", "up", "upgrade", "uninstall", "remove", "rm", "dedupe", "prune", "rebuild", "link", "pack", "cache":
+		c.reach()
 		c.raise(Medium, "it installs packages, which run scripts")
 	default:
+		c.reach()
 		c.hard(c.name + " " + sub + " fetches and runs programs or changes an account")
 	}
 	c.paths(c.args, false)
@@ -129,8 +140,12 @@ func (c *call) installer() bool {
 	}
 	c.raise(Medium, "it installs packages, which run scripts")
 	switch c.subcommand() {
+	case "list", "show", "freeze", "check", "info", "":
 	case "exec", "run", "shell", "tool", "tools", "x", "develop":
+		c.reach()
 		c.hard("it runs another program")
+	default:
+		c.reach()
 	}
 	c.paths(c.args, false)
 	return true
@@ -166,6 +181,9 @@ func (c *call) interpreter() bool {
 		c.hard("it runs code given on the command line")
 	case module != "" && c.word("-"+module):
 		c.raise(Medium, "it runs a module")
+		if c.word("pip", "ensurepip") {
+			c.reach()
+		}
 	case len(operands(c.args)) == 0 || c.word("-") || !c.allKnown():
 		c.hard("it runs code known only when it runs")
 	case strings.HasPrefix(c.name, "deno"):

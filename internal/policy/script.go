@@ -43,6 +43,8 @@ type step struct {
 	edit      bool   // writes a file inside the roots
 	forbidden string // a forbidden path it touches
 	form      bool   // the risk is in the arguments, not in the program
+	reaches   bool   // it is known to use the network
+	network   bool   // it would run with the network
 }
 
 // scan collects the steps of a script.
@@ -352,6 +354,7 @@ func (sc *scan) redirect(n *syntax.Redirect) {
 	c := &call{scan: sc, step: st}
 	if strings.HasPrefix(w.text, "/dev/tcp/") || strings.HasPrefix(w.text, "/dev/udp/") {
 		c.raise(High, "it opens a network connection")
+		c.reach()
 	}
 	if n.N != nil && !isNumber(n.N.Value) {
 		c.hard("it redirects to a descriptor held in a variable")

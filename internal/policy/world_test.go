@@ -48,3 +48,12 @@ func supervised() Settings {
 		AutoApprove: []string{"file_read", "list_dir"},
 	}
 }
+
+// newPolicy makes a policy of settings that are known to be good.
+func newPolicy(s Settings) *Policy {
+	p, err := New(s)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
