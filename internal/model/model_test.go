@@ -3,7 +3,6 @@ package model_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -260,31 +259,4 @@ func TestCost(t *testing.T) {
 	if got, want := p.Cost(u), 3+3+0.3+0.375; got < want-1e-9 || got > want+1e-9 {
 		t.Errorf("cost = %v, want %v", got, want)
 	}
-}
-
-func TestSniffImage(t *testing.T) {
-	tests := map[string]string{
-		"\x89PNG\r\n\x1a\n....":    "image/png",
-		"\xff\xd8\xff\xe0":         "image/jpeg",
-		"GIF89a":                   "image/gif",
-		"RIFF\x00\x00\x00\x00WEBP": "image/webp",
-		"RIFF\x00\x00\x00\x00WAVE": "",
-		"<svg>":                    "",
-		"":                         "",
-		"\x89PNG":                  "",
-	}
-	for in, want := range tests {
-		if got, ok := model.SniffImage([]byte(in)); got != want || ok != (want != "") {
-			t.Errorf("SniffImage(%q) = %q, %v, want %q", in, got, ok, want)
-		}
-	}
-}
-
-func FuzzSniffImage(f *testing.F) {
-	f.Add([]byte("RIFF\x00\x00\x00\x00WEBP"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if mime, ok := model.SniffImage(b); ok != strings.HasPrefix(mime, "image/") {
-			t.Errorf("SniffImage = %q, %v", mime, ok)
-		}
-	})
 }

@@ -191,18 +191,10 @@ func (r *running) finish(ctx context.Context) {
 	if r.call != nil && r.call.Close != nil {
 		r.call.Close()
 	}
-	r.result = model.ToolResult{CallID: r.wish.ID, IsError: res.IsError, Parts: []model.Part{model.Text(modelText(res))}}
+	r.result = model.ToolResult{CallID: r.wish.ID, IsError: res.IsError, Parts: resultParts(res, r.agent.Info(r.choice.Model))}
 	if err := r.showEnd(settled(ctx), res); err != nil && !errors.Is(err, context.Canceled) {
 		r.result.Parts = append(r.result.Parts, model.Text("(the result could not be recorded: "+err.Error()+")"))
 	}
-}
-
-// modelText is never empty: some providers refuse an empty result.
-func modelText(res tool.Result) string {
-	if res.Text == "" {
-		return "(no output)"
-	}
-	return res.Text
 }
 
 func (r *running) run(ctx context.Context) tool.Result {

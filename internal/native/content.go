@@ -2,14 +2,9 @@ package native
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"mime"
 	"net/url"
-	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -18,17 +13,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/media"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/upload"
 )
 
-const (
-	// uploadsDir holds the files that prompts bring along.
-	uploadsDir = "uploads"
-	// linkBytes bounds what is read of a linked file into the prompt; the rest
-	// the model reads with its tools.
-	linkBytes = 256 << 10
-)
+// linkBytes bounds what is read of a linked file into the prompt; the rest the
+// model reads with its tools.
+const linkBytes = 256 << 10
 
 // errNotText keeps bytes that are no text out of the prompt.
 var errNotText = errors.New("not a text file")
@@ -85,9 +78,9 @@ func (t *turn) readContent(ctx context.Context, blocks []jsontext.Value) ([]mode
 }
 
 func mediaPart(b *contentBlock) (model.Part, error) {
-	data, err := base64.StdEncoding.DecodeString(b.Data)
+	data, err := media.Decode(b.Data)
 	if err != nil {
-		return model.Part{}, session.Invalidf("prompt: the data of an %s block is not base64", b.Type)
+		return model.Part{}, session.Invalidf("prompt: the %s block: %v", b.Type, err)
 	}
 	m := &model.Media{MimeType: b.MimeType, Data: data}
 	if b.Type == "audio" {
@@ -158,47 +151,18 @@ func filePath(uri string) (string, bool) {
 	return filepath.FromSlash(u.Path), true
 }
 
-// saveBlob keeps an embedded file as uploads/<sha256>.<ext> in the session's
-// cwd and tells the model where.
+// saveBlob keeps an embedded file and tells the model where.
 func (t *turn) saveBlob(b *contentBlock) (string, error) {
-	data, err := base64.StdEncoding.DecodeString(*b.Resource.Blob)
+	data, err := media.Decode(*b.Resource.Blob)
 	if err != nil {
-		return "", session.Invalidf("prompt: a blob is not base64")
+		return "", session.Invalidf("prompt: the blob of %s: %v", b.Resource.URI, err)
 	}
-	sum := sha256.Sum256(data)
-	name := filepath.Join(t.info.Cwd, uploadsDir, hex.EncodeToString(sum[:])+blobExt(b))
-	target, err := t.roots.Resolve(name)
+	saved, err := t.uploads().Save(upload.File{Data: data, Name: b.Resource.URI, MimeType: b.Resource.MimeType})
 	if err != nil {
-		return "", session.Invalidf("prompt: the file %s cannot be kept: %v", b.Resource.URI, err)
+		return "", fmt.Errorf("a file of the prompt: %w", err)
 	}
-	defer target.Close()
-	if target.Abs != name { // a link stands in the way
-		return "", session.Invalidf("prompt: the file %s cannot be kept: %s is a link; make it a directory", b.Resource.URI, uploadsDir)
-	}
-	if err := target.WriteFile(data, fsroot.WriteOptions{MakeParents: true}); err != nil {
-		return "", fmt.Errorf("keep the file %s of the prompt: %w", b.Resource.URI, err)
-	}
-	label := "Document"
-	if strings.HasPrefix(b.Resource.MimeType, "image/") {
-		return fmt.Sprintf("[IMAGE: %s]", name), nil
-	}
-	return fmt.Sprintf("[%s: %s] %s", label, path.Base(b.Resource.URI), name), nil
+	return saved.Text(), nil
 }
 
-// blobExt is the ending of the name the file came with, or one for its type.
-func blobExt(b *contentBlock) string {
-	if ext := strings.ToLower(path.Ext(b.Resource.URI)); isExt(ext) {
-		return ext
-	}
-	if list, err := mime.ExtensionsByType(b.Resource.MimeType); err == nil && len(list) > 0 {
-		return list[0]
-	}
-	return ""
-}
-
-// isExt reports whether ext is a dot and up to seven letters and digits.
-func isExt(ext string) bool {
-	return len(ext) > 1 && len(ext) <= 8 && !strings.ContainsFunc(ext[1:], func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	})
-}
+// uploads is where the session keeps files that come with prompts and results.
+func (h *handle) uploads() upload.Store { return upload.Store{Roots: h.roots, Cwd: h.info.Cwd} }

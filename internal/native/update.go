@@ -75,17 +75,12 @@ type toolUpdate struct {
 
 // toolContent is one of content, diff and terminal.
 type toolContent struct {
-	Type       string     `json:"type"`
-	Content    *textBlock `json:"content,omitzero"`
-	Path       string     `json:"path,omitzero"`
-	OldText    *string    `json:"oldText,omitzero"`
-	NewText    *string    `json:"newText,omitzero"`
-	TerminalID string     `json:"terminalId,omitzero"`
-}
-
-type textBlock struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+	Type       string  `json:"type"`
+	Content    any     `json:"content,omitzero"` // one of the blocks
+	Path       string  `json:"path,omitzero"`
+	OldText    *string `json:"oldText,omitzero"`
+	NewText    *string `json:"newText,omitzero"`
+	TerminalID string  `json:"terminalId,omitzero"`
 }
 
 type toolLocation struct {
@@ -102,7 +97,7 @@ func contents(list []tool.Content) []toolContent {
 		case c.TerminalID != "":
 			out = append(out, toolContent{Type: "terminal", TerminalID: c.TerminalID})
 		default:
-			out = append(out, toolContent{Type: "content", Content: &textBlock{"text", c.Text}})
+			out = append(out, toolContent{Type: "content", Content: block(c)})
 		}
 	}
 	return out

@@ -2,17 +2,15 @@ package serve
 
 import (
 	"encoding/base64"
-	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/media"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
-
-// maxBlobBytes bounds one embedded blob, decoded.
-const maxBlobBytes = 10 << 20
 
 // block is what is read of a content block to check it; the block itself is
 // passed on as it came.
@@ -115,7 +113,7 @@ func readBlock(v raw, a accepts) (raw, error) {
 		if !a.audio {
 			return nil, session.Invalidf("this agent's model takes no audio")
 		}
-		data, err := decodeBase64(b.Data)
+		data, err := media.Decode(b.Data)
 		if err != nil {
 			return nil, err
 		}
@@ -154,12 +152,9 @@ func readResource(v raw, b *block) (raw, error) {
 	case r.Blob == nil:
 		return nil, session.Invalidf("a resource needs text or blob")
 	}
-	data, err := decodeBase64(*r.Blob)
+	data, err := media.Decode(*r.Blob)
 	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxBlobBytes {
-		return nil, session.Invalidf("the blob of %s has %d bytes; at most %d are taken", r.URI, len(data), maxBlobBytes)
+		return nil, session.Invalidf("the blob of %s: %v", printable.Line(r.URI), err)
 	}
 	if *r.Blob == base64.StdEncoding.EncodeToString(data) {
 		return v, nil
@@ -174,13 +169,13 @@ func readResource(v raw, b *block) (raw, error) {
 // readImage checks an image and gives it clean base64 and its true type; a
 // wrong label would make a provider refuse every later turn.
 func readImage(v raw, b *block) (raw, error) {
-	data, err := decodeBase64(b.Data)
+	data, err := media.Decode(b.Data)
 	if err != nil {
 		return nil, err
 	}
-	mime := http.DetectContentType(data)
-	if !strings.HasPrefix(mime, "image/") {
-		return nil, session.Invalidf("the data of an image block is not an image (it looks like %s)", mime)
+	mime, ok := media.Image(data)
+	if !ok {
+		return nil, session.Invalidf("the data of an image block is no PNG, JPEG, GIF or WebP (it looks like %s)", media.Type(data, ""))
 	}
 	if v, err = with(v, "mimeType", mime); err != nil {
 		return nil, err
@@ -199,20 +194,4 @@ func with(object raw, name string, value any) (raw, error) {
 		return nil, err
 	}
 	return json.Marshal(members, json.Deterministic(true))
-}
-
-// decodeBase64 takes what clients really send: a data: prefix, line breaks,
-// the URL alphabet, missing padding.
-func decodeBase64(s string) ([]byte, error) {
-	if rest, ok := strings.CutPrefix(s, "data:"); ok {
-		if _, after, found := strings.Cut(rest, ","); found {
-			s = after
-		}
-	}
-	clean := strings.NewReplacer("\n", "", "\r", "", " ", "", "\t", "", "-", "+", "_", "/").Replace(s)
-	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(clean, "="))
-	if err != nil || len(data) == 0 {
-		return nil, session.Invalidf("data is not base64")
-	}
-	return data, nil
 }

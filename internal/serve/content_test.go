@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/grapnel-ai/grapnel/internal/media"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
@@ -57,7 +58,7 @@ func TestReadPrompt(t *testing.T) {
 }
 
 func TestBlobLimit(t *testing.T) {
-	data := base64.StdEncoding.EncodeToString(make([]byte, maxBlobBytes+1))
+	data := base64.StdEncoding.EncodeToString(make([]byte, media.MaxBytes+1))
 	_, err := readPrompt(raw(`[{"type":"resource","resource":{"uri":"x","blob":"`+data+`"}}]`), accepts{})
 	if err == nil || !strings.Contains(err.Error(), "10485760") {
 		t.Errorf("got %v", err)

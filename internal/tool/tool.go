@@ -82,15 +82,11 @@ type Result struct {
 	Text      string         // for the model, bounded by Limits.ModelBytes
 	Content   []Content      // for people; nil means Text alone
 	RawOutput jsontext.Value // structured output for clients; may be nil
-	Plan      []PlanEntry    // the whole new plan; nil leaves the plan alone
-	IsError   bool
-}
-
-// Content is one item shown to people. Exactly one field is set.
-type Content struct {
-	Text       string
-	Diff       *Diff
-	TerminalID string // a terminal of the client's, embedded while it runs
+	// Media are images and sounds for the model, after Text. A model that does
+	// not take one is told where it is kept instead.
+	Media   []Media
+	Plan    []PlanEntry // the whole new plan; nil leaves the plan alone
+	IsError bool
 }
 
 // PlanEntry is one line of the agent's plan, as in ACP's plan update.
