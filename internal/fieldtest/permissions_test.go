@@ -88,6 +88,9 @@ func TestP4AnnouncedFirstAndInOrder(t *testing.T) {
 		if !strings.Contains(p.ToolCall.Title+string(p.ToolCall.RawInput), "mkdir par") {
 			t.Errorf("the request shows %q %s", p.ToolCall.Title, p.ToolCall.RawInput)
 		}
+		if !strings.Contains(string(p.ToolCall.Content), "Why it asks: it changes files") {
+			t.Errorf("the request does not say why: %s", p.ToolCall.Content)
+		}
 		a.Choose(p, "reject_once")
 		from = p.Line + 1
 	}

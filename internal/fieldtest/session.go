@@ -177,6 +177,7 @@ type Permission struct {
 		ID       string          `json:"toolCallId"`
 		Title    string          `json:"title"`
 		RawInput json.RawMessage `json:"rawInput"`
+		Content  json.RawMessage `json:"content"`
 	} `json:"toolCall"`
 	Options []struct {
 		ID   string `json:"optionId"`

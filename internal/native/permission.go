@@ -9,6 +9,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/tool"
 )
 
 // Option ids and kinds of a permission request (ACP v1 PermissionOption).
@@ -80,7 +81,7 @@ func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
 }
 
 func (r *running) ask(ctx context.Context, d policy.Decision) (*refusal, error) {
-	body, err := json.Marshal(permissionParams{r.id, r.permissionCall(), options(d)})
+	body, err := json.Marshal(permissionParams{r.id, r.permissionCall(d), options(d)})
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +107,8 @@ func (r *running) ask(ctx context.Context, d policy.Decision) (*refusal, error) 
 }
 
 // permissionCall is the announced call as the request shows it: what will run,
-// word for word.
-func (r *running) permissionCall() toolUpdate {
+// word for word, and why that is asked about.
+func (r *running) permissionCall(d policy.Decision) toolUpdate {
 	u := toolUpdate{
 		ID: r.shown, Title: r.call.Title, Name: r.wish.Name, ToolKind: r.call.Kind,
 		Status: statusPending, RawInput: r.wish.Input, Locations: locations(r.call.Locations),
@@ -117,6 +118,9 @@ func (r *running) permissionCall() toolUpdate {
 		u.Content = []toolContent{diffContent(r.call.Diff)}
 	case r.call.Subject.Command != "":
 		u.Content = []toolContent{{Type: "content", Content: &textBlock{"text", r.call.Subject.Command}}}
+	}
+	if d.Reason != "" {
+		u.Content = append(u.Content, contents([]tool.Content{{Text: "Why it asks: " + d.Reason}})...)
 	}
 	return u
 }
