@@ -46,6 +46,9 @@ type Spec struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// Files are what the child gets besides, as descriptors 3, 4 and on. Start
+	// closes ours, also when it fails. There are none on Windows.
+	Files []*os.File
 	// StdinPipe connects the child's standard input to Proc.Stdin; Stdin is not
 	// used then. To stop such a child is to close its input first.
 	StdinPipe bool
@@ -86,6 +89,7 @@ var ErrSurvivors = errors.New("some processes it started could not be killed")
 // Start starts a child. When ctx ends, the tree is ended as by Stop. A start
 // that fails returns a *StartError.
 func Start(ctx context.Context, spec Spec) (*Proc, error) {
+	defer closeAll(spec.Files)
 	if spec.Env == nil {
 		spec.Env = defaultEnv()
 	}
@@ -130,6 +134,12 @@ func (p *Proc) Stdin() io.WriteCloser {
 		return nil
 	}
 	return p.stdin
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
 }
 
 // Pid returns the child's process id. It is for records and for people: the

@@ -361,3 +361,35 @@ func BenchmarkRunTrueAlone(b *testing.B) {
 		}
 	}
 }
+
+// What a child is given besides arrives as 3 and on, and nothing of it stays
+// with us or with the shim: the pipe ends with the child.
+func TestFiles(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	text, err := os.Open("proc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p, err := Start(t.Context(), Spec{
+		Argv:  []string{"sh", "-c", `read -r line <&4; echo "$line" >&3; ls /dev/fd/5 2>/dev/null`},
+		Files: []*os.File{w, text}, Stdout: &out,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(r)
+	if err != nil || !strings.HasPrefix(string(got), "// Package proc") {
+		t.Errorf("read %q, %v", got, err)
+	}
+	if _, err := p.Wait(); err != nil || out.Len() > 0 {
+		t.Errorf("%v; it also has %s", err, out.String())
+	}
+	if _, err := Start(t.Context(), Spec{Argv: []string{"no-such-program"}, Files: []*os.File{r}}); err == nil || r.Close() == nil {
+		t.Errorf("a start that failed (%v) left its file open", err)
+	}
+}

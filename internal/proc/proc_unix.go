@@ -53,7 +53,7 @@ func (p *Proc) start(spec Spec, path string) error {
 
 	cmd, err := shimCommand(spec, path)
 	if err == nil {
-		cmd.ExtraFiles = []*os.File{controlR, statusW}
+		cmd.ExtraFiles = append([]*os.File{controlR, statusW}, spec.Files...)
 		err = cmd.Start()
 	}
 	if err != nil {
@@ -76,6 +76,9 @@ func (p *Proc) start(spec Spec, path string) error {
 	return nil
 }
 
+// programArg is where the arguments of the shim name the program.
+const programArg = 3
+
 func shimCommand(spec Spec, path string) (*exec.Cmd, error) {
 	self := "/proc/self/exe" // survives our binary being replaced
 	if runtime.GOOS != "linux" {
@@ -85,7 +88,8 @@ func shimCommand(spec Spec, path string) (*exec.Cmd, error) {
 		}
 		self = exe
 	}
-	args := []string{shim.Marker, strconv.FormatInt(spec.Grace.Milliseconds(), 10), path}
+	grace := strconv.FormatInt(spec.Grace.Milliseconds(), 10)
+	args := []string{shim.Marker, grace, strconv.Itoa(len(spec.Files)), path}
 	return &exec.Cmd{
 		Path:        self,
 		Args:        append(args, spec.Argv...),
@@ -114,7 +118,7 @@ func (p *Proc) watch(cmd *exec.Cmd, statusR *os.File, status *bufio.Scanner) {
 	for word, n := nextReport(status); word != ""; word, n = nextReport(status) {
 		switch word {
 		case "left":
-			err = fmt.Errorf("%s: %w: %d left", cmd.Args[3], ErrSurvivors, n)
+			err = fmt.Errorf("%s: %w: %d left", cmd.Args[programArg], ErrSurvivors, n)
 		case "exited":
 			exit, known = Exit{Code: n}, true
 		case "signaled":
@@ -124,10 +128,10 @@ func (p *Proc) watch(cmd *exec.Cmd, statusR *os.File, status *bufio.Scanner) {
 	_ = statusR.Close()
 	if !known && err == nil { // somebody killed the shim; hold what we still can
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
-		err = fmt.Errorf("%s: its guard process was killed: %w", cmd.Args[3], ErrSurvivors)
+		err = fmt.Errorf("%s: its guard process was killed: %w", cmd.Args[programArg], ErrSurvivors)
 	}
 	if werr := cmd.Wait(); err == nil && errors.Is(werr, exec.ErrWaitDelay) {
-		err = fmt.Errorf("%s: its output was not closed: %w", cmd.Args[3], ErrSurvivors)
+		err = fmt.Errorf("%s: its output was not closed: %w", cmd.Args[programArg], ErrSurvivors)
 	}
 	p.finish(exit, err)
 }

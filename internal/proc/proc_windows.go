@@ -25,6 +25,9 @@ func (p *Proc) start(spec Spec, path string) error {
 	failed := func(err error) error {
 		return &StartError{Command: spec.Argv[0], Path: path, Reason: ErrStart, Cause: err}
 	}
+	if len(spec.Files) > 0 {
+		return failed(errors.New("files beyond standard input and output cannot be passed on here"))
+	}
 	job, err := newJob()
 	if err != nil {
 		return failed(err)

@@ -20,7 +20,8 @@ package shim
 import "time"
 
 // Marker is the argv[0] that turns the binary into the shim. The arguments
-// after it are the grace in milliseconds, the path to execute and the argv.
+// after it are the grace in milliseconds, how many descriptors after StatusFD
+// are the child's, the path to execute and the argv.
 const Marker = "grapnel-shim"
 
 // The descriptors the shim is started with, beside the child's 0, 1 and 2.

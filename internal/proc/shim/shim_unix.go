@@ -9,9 +9,9 @@ import (
 )
 
 func init() {
-	if len(os.Args) > 3 && os.Args[0] == Marker {
+	if len(os.Args) > 4 && os.Args[0] == Marker {
 		// Not os.Exit: nothing of the program is to be wound up.
-		syscall.Exit(run(os.Args[1], os.Args[2], os.Args[3:]))
+		syscall.Exit(run(os.Args[1], os.Args[2], os.Args[3], os.Args[4:]))
 	}
 }
 
@@ -26,7 +26,7 @@ type custody struct {
 // orphaned stands for end of file on ControlFD. It is no byte we send.
 const orphaned = 0
 
-func run(graceMS, path string, argv []string) int {
+func run(graceMS, files, path string, argv []string) int {
 	syscall.CloseOnExec(ControlFD)
 	syscall.CloseOnExec(StatusFD)
 	_ = syscall.SetNonblock(ControlFD, false)
@@ -35,7 +35,7 @@ func run(graceMS, path string, argv []string) int {
 
 	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
 		Env:   os.Environ(),
-		Files: []uintptr{0, 1, 2},
+		Files: descriptors(atoi(files)),
 		Sys:   &syscall.SysProcAttr{Setsid: true}, // so that a "kill 0" of the child spares us
 	})
 	if err != nil {
@@ -43,8 +43,8 @@ func run(graceMS, path string, argv []string) int {
 		report("failed", int(errno))
 		return 127
 	}
-	for fd := range 3 { // or the pipes would not close with the child
-		_ = syscall.Close(fd)
+	for _, fd := range descriptors(atoi(files)) { // or the pipes would not close with the child
+		_ = syscall.Close(int(fd))
 	}
 	report("started", pid)
 
@@ -57,6 +57,16 @@ func run(graceMS, path string, argv []string) int {
 	go c.listen()
 	go c.reap()
 	return c.guard(time.Duration(atoi(graceMS)) * time.Millisecond)
+}
+
+// descriptors are what the child gets as 0, 1, 2 and on: ours, but for the two
+// the shim keeps for itself.
+func descriptors(files int) []uintptr {
+	fds := []uintptr{0, 1, 2}
+	for i := range files {
+		fds = append(fds, uintptr(StatusFD+1+i))
+	}
+	return fds
 }
 
 // guard waits for the child's end or for the word to end it, ends what is left
