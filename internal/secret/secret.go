@@ -94,8 +94,8 @@ func (r Ref) Scheme() Scheme {
 // Check reports a reference that can never resolve, such as env: without a name.
 func (r Ref) Check() error {
 	switch s, rest := r.split(); {
-	case s == SchemeAge:
-		return errors.New("age: secrets cannot be read by this version; use env:NAME, file:PATH or cmd:COMMAND")
+	case s == SchemeAge && strings.TrimSpace(rest) == "":
+		return errors.New("age: holds no encrypted text; grapnel secret set writes it")
 	case s == SchemeEnv && strings.TrimSpace(rest) == "":
 		return errors.New("env: names no variable; write env:NAME")
 	case s == SchemeFile && strings.TrimSpace(rest) == "":
@@ -138,18 +138,49 @@ func (r *Ref) UnmarshalText(text []byte) error {
 
 // Source is where references are looked up.
 type Source struct {
-	Getenv func(string) string // nil: os.Getenv
-	Dir    string              // what a relative file: path is relative to
+	Getenv  func(string) string // nil: os.Getenv
+	Dir     string              // what a relative file: path is relative to
+	KeyFile string              // the identity of age: references; "" where there are none
+	// Seen gets to know every secret that is resolved from a place made for
+	// secrets (file:, cmd: and age:). nil: nobody does.
+	Seen *Redactor
 }
 
 // Resolve returns the secret, and "" for an unset reference. It reads the
-// environment or file, or runs the command, at every call. The error never
-// holds the secret and matches ErrMissing when the reference points at nothing.
+// environment or file, runs the command or decrypts, at every call. The error
+// never holds the secret; it matches ErrMissing when the reference points at
+// nothing, and ErrKey when it cannot be decrypted.
 func (r Ref) Resolve(ctx context.Context, src Source) (string, error) {
+	value, err := r.resolve(ctx, src)
+	switch r.Scheme() {
+	case SchemeFile, SchemeCommand, SchemeAge:
+		src.Seen.Add(value)
+	}
+	return value, err
+}
+
+// ResolveFor is Resolve for the value of a variable, header or setting of that
+// name: Seen gets to know it also when it is a literal or from the environment,
+// if it is Sensitive.
+func (r Ref) ResolveFor(ctx context.Context, name string, src Source) (string, error) {
+	value, err := r.Resolve(ctx, src)
+	from := name
+	if s, rest := r.split(); s == SchemeEnv && SecretName(rest) {
+		from = rest
+	}
+	if Sensitive(from, value) {
+		src.Seen.Add(value)
+	}
+	return value, err
+}
+
+func (r Ref) resolve(ctx context.Context, src Source) (string, error) {
 	if err := r.Check(); err != nil {
 		return "", err
 	}
 	switch s, rest := r.split(); s {
+	case SchemeAge:
+		return fromAge(rest, src.KeyFile)
 	case SchemeEnv:
 		return fromEnv(rest, src.Getenv)
 	case SchemeFile:

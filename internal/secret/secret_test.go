@@ -46,7 +46,8 @@ func TestResolve(t *testing.T) {
 		{ref: "cmd:echo from-command", want: "from-command"},
 		{ref: "cmd:exit 3", wantErr: "ended with status 3", missing: true},
 		{ref: "cmd:", wantErr: "cmd: names no command"},
-		{ref: "age:xyz", wantErr: "age: secrets cannot be read by this version"},
+		{ref: "age:", wantErr: "age: holds no encrypted text"},
+		{ref: "age:xyz", wantErr: "there is no directory of keys here"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.ref, func(t *testing.T) {

@@ -1,0 +1,81 @@
+package secret
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ReplaceJSON is Replace for the strings, names and numbers of a JSON value: it
+// stays JSON, and is returned as it is when it holds no secret. What is not JSON
+// is replaced as text.
+func (r *Redactor) ReplaceJSON(v jsontext.Value) jsontext.Value {
+	if r == nil || r.now.Load() == nil || len(v) == 0 {
+		return v
+	}
+	out, changed, err := r.rewrite(v)
+	switch {
+	case err != nil:
+		if clean := r.Replace(string(v)); clean != string(v) {
+			return jsontext.Value(clean)
+		}
+		return v
+	case !changed:
+		return v
+	}
+	return out
+}
+
+func (r *Redactor) rewrite(v jsontext.Value) (jsontext.Value, bool, error) {
+	var out bytes.Buffer
+	lenient := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+	dec := jsontext.NewDecoder(bytes.NewReader(v), lenient...)
+	enc := jsontext.NewEncoder(&out, append(lenient, jsontext.PreserveRawStrings(true))...)
+	changed := false
+	for {
+		if k := dec.PeekKind(); k != '"' && k != '0' {
+			token, err := dec.ReadToken()
+			if err == io.EOF {
+				return bytes.TrimSuffix(out.Bytes(), []byte("\n")), changed, nil
+			}
+			if err == nil {
+				err = enc.WriteToken(token)
+			}
+			if err != nil {
+				return nil, false, err
+			}
+			continue
+		}
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return nil, false, err
+		}
+		clean, touched, err := r.scalar(raw)
+		if err == nil {
+			err = enc.WriteValue(clean)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		changed = changed || touched
+	}
+}
+
+// scalar redacts a string or a number; one with a secret in it becomes a string.
+func (r *Redactor) scalar(raw jsontext.Value) (jsontext.Value, bool, error) {
+	text := string(raw)
+	if raw[0] == '"' {
+		unquoted, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil {
+			return nil, false, err
+		}
+		text = string(unquoted)
+	}
+	clean := r.Replace(text)
+	if clean == text {
+		return raw, false, nil
+	}
+	quoted, err := jsontext.AppendQuote(nil, clean)
+	return quoted, true, err
+}
