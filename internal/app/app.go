@@ -20,6 +20,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
 	"github.com/grapnel-ai/grapnel/internal/native"
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/actor"
@@ -46,6 +47,7 @@ type Options struct {
 type App struct {
 	opts    Options
 	log     *slog.Logger
+	redact  *secret.Redactor // knows every secret this process has come across
 	conf    *live
 	inst    *instance.Instance // nil without a run directory
 	procs   *proc.Custody      // of everything sessions start
@@ -62,7 +64,9 @@ type App struct {
 // cannot work says so when it is asked for, and the rest does. Errors are those
 // nothing can work without.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{opts: o, log: newLogger(o), client: endpoint.NewClient(), started: time.Now()}
+	redact := environmentSecrets(o.Environ)
+	o.Stderr = redact.Writer(o.Stderr)
+	a := &App{opts: o, log: newLogger(o), redact: redact, client: endpoint.NewClient(), started: time.Now()}
 	a.conf = newLive(o.Home, o.Environ)
 	if err := a.conf.environmentError(); err != nil {
 		return nil, err
@@ -70,7 +74,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if _, err := a.conf.get(); err != nil {
 		a.report(err)
 	}
-	a.auth = &auth{conf: a.conf}
+	a.auth = &auth{conf: a.conf, redact: redact}
 	a.openStore(ctx)
 	a.procs = proc.NewCustody(a.custody())
 	a.openHub()
@@ -143,7 +147,7 @@ func (a *App) custody() proc.Options {
 func (a *App) openHub() {
 	c := a.conf.orDefault()
 	limits := a.limits(c)
-	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Procs: a.procs}), conf: a.conf}
+	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Procs: a.procs, Redact: a.redact}), conf: a.conf}
 	a.hub = hub.New(hub.Options{
 		Ledger: a.store, Drivers: drivers.of, Limits: limits, Logger: a.log,
 	})
@@ -151,7 +155,7 @@ func (a *App) openHub() {
 		Hub: a.hub, Agents: agents{a}, Auth: a.auth, Relay: relay{},
 		Version: a.opts.Version, Persistent: a.durable,
 		MaxSessions: limits.Sessions, SessionTimeout: limits.Idle,
-		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log,
+		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log, Redact: a.redact,
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
@@ -29,6 +30,7 @@ var errLoggedOut = errors.New("logged out: authenticate again to use the configu
 // configured or found in the environment.
 type auth struct {
 	conf      *live
+	redact    *secret.Redactor
 	loggedOut atomic.Bool
 }
 
@@ -73,7 +75,7 @@ func (a *auth) check(ctx context.Context) error {
 	if err != nil {
 		return nil // several agents: each prompt finds out for its own
 	}
-	src := config.Sources{Getenv: a.conf.getenv, Probe: config.ProbeModels}
+	src := config.Sources{Getenv: a.conf.getenv, Probe: config.ProbeModels, Seen: a.redact}
 	choice, err := c.ProviderFor(ctx, alias, src)
 	if err != nil {
 		return err

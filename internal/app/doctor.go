@@ -8,6 +8,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/doctor"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
 // Examination says what Doctor looks at.
@@ -15,10 +16,21 @@ type Examination struct {
 	Home    config.Home
 	Environ []string
 	Offline bool // contact no provider
+
+	redact *secret.Redactor
 }
 
 // Doctor makes every check there is, as far as the configuration allows.
 func Doctor(ctx context.Context, x Examination) []doctor.Finding {
+	x.redact = environmentSecrets(x.Environ)
+	found := x.examine(ctx)
+	for i := range found {
+		found[i].Message, found[i].Fix = x.redact.Replace(found[i].Message), x.redact.Replace(found[i].Fix)
+	}
+	return found
+}
+
+func (x Examination) examine(ctx context.Context) []doctor.Finding {
 	conf := newLive(x.Home, x.Environ)
 	found := doctor.Config(x.Home, config.Check(x.Home, x.Environ))
 	found = append(found, doctor.Home(string(x.Home))...)
@@ -38,7 +50,7 @@ func Doctor(ctx context.Context, x Examination) []doctor.Finding {
 // agents looks at every enabled agent.
 func (x Examination) agents(ctx context.Context, c *config.Config, conf *live) []doctor.Finding {
 	found := []doctor.Finding{doctor.Default(c.PickAgent())}
-	src := config.Sources{Getenv: conf.getenv}
+	src := config.Sources{Getenv: conf.getenv, Seen: x.redact}
 	if !x.Offline {
 		src.Probe = config.ProbeModels
 	}

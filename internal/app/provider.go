@@ -91,7 +91,7 @@ func (a *App) connect(ctx context.Context, alias string) (model.Provider, error)
 	if err != nil {
 		return nil, err
 	}
-	src := config.Sources{Getenv: a.conf.getenv, Probe: config.ProbeModels}
+	src := config.Sources{Getenv: a.conf.getenv, Probe: config.ProbeModels, Seen: a.redact}
 	choice, err := c.ProviderFor(ctx, alias, src)
 	if err != nil {
 		return nil, err

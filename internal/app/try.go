@@ -21,8 +21,8 @@ const (
 func Try(ctx context.Context, home config.Home, environ []string, alias string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryBound)
 	defer cancel()
-	a := &App{conf: newLive(home, environ), client: endpoint.NewClient()} // what connecting needs
-	a.auth = &auth{conf: a.conf}
+	a := &App{conf: newLive(home, environ), client: endpoint.NewClient(), redact: environmentSecrets(environ)} // what connecting needs
+	a.auth = &auth{conf: a.conf, redact: a.redact}
 	p, err := a.connect(ctx, alias)
 	if err != nil {
 		return "", err
@@ -32,7 +32,7 @@ func Try(ctx context.Context, home config.Home, environ []string, alias string) 
 		MaxTokens: tryTokens,
 	}, func(model.Event) error { return nil })
 	if err != nil {
-		return "", err
+		return "", a.redact.Error(err) // a provider may quote the key
 	}
-	return strings.TrimSpace(resp.Message.Text()), nil
+	return strings.TrimSpace(a.redact.Replace(resp.Message.Text())), nil
 }

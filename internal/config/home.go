@@ -70,8 +70,13 @@ func (h Home) File() string { return filepath.Join(string(h), "config.toml") }
 // Run returns the directory of lock files and sockets of running instances.
 func (h Home) Run() string { return filepath.Join(string(h), "run") }
 
-// Keys returns the directory of keys that were typed into grapnel setup.
+// Keys returns the directory of keys that were typed into grapnel setup, and of
+// the identity of age: references.
 func (h Home) Keys() string { return filepath.Join(string(h), "keys") }
+
+// KeyFile returns the path of the identity that age: references are encrypted
+// for.
+func (h Home) KeyFile() string { return filepath.Join(h.Keys(), "age.key") }
 
 // Skills returns the directory of skills shared by all agents.
 func (h Home) Skills() string { return filepath.Join(string(h), "skills") }

@@ -133,7 +133,7 @@ func TestLoadErrors(t *testing.T) {
 		{"unknown provider", "[providers.a]\nkind = 'demo'\n[agents.main]\nprovider = 'b'\n", ":4:12: agents.main.provider names provider \"b\", which does not exist; there are a, anthropic, openai, demo, ollama,"},
 		{"unknown fallback", "[providers.a]\nkind = 'demo'\nfallback = ['z']\n", ":3:12: providers.a.fallback names provider \"z\", which does not exist; there are a, anthropic,"},
 		{"unknown MCP server", "[agents.main]\nmcp_servers = ['files']\n", ":2:15: agents.main.mcp_servers names MCP server \"files\", but none is configured"},
-		{"age", "[providers.a]\nkind = 'openai'\napi_key = 'age:xyz'\n", ":3:11: providers.a.api_key: age: secrets cannot be read by this version"},
+		{"age", "[providers.a]\nkind = 'openai'\napi_key = 'age:'\n", ":3:11: providers.a.api_key: age: holds no encrypted text"},
 		{"columns count characters", "data_dir = 'é' x\n", ":1:16: "},
 	}
 	for _, tt := range tests {

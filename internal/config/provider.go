@@ -24,6 +24,14 @@ type Sources struct {
 	// offers, and false when there is no server or it has none. nil: no server
 	// is looked for.
 	Probe func(ctx context.Context, baseURL string) (model string, ok bool)
+	// Seen gets to know the secrets that are looked up; nil: nobody does.
+	Seen *secret.Redactor
+}
+
+// Secrets is where the references of a configuration in this home directory are
+// looked up.
+func (h Home) Secrets(getenv func(string) string, seen *secret.Redactor) secret.Source {
+	return secret.Source{Getenv: getenv, Dir: string(h), KeyFile: h.KeyFile(), Seen: seen}
 }
 
 func (s Sources) getenv(name string) string {
@@ -48,7 +56,7 @@ type ProviderChoice struct {
 	// configuration names the provider.
 	Found string
 
-	dir string // of relative file: references
+	home Home // of relative file: references and the key of age: ones
 }
 
 // ProviderFor returns the provider of the agent: the one it names, else the
@@ -96,7 +104,7 @@ func (c *Config) providerNamed(ctx context.Context, name, model string, src Sour
 		return ProviderChoice{}, fmt.Errorf("provider %q has no kind; set providers.%s.kind", name, quoteKey(name))
 	}
 	choice := preset.choice(name, src)
-	choice.Headers, choice.Fallback, choice.dir = p.Headers, p.Fallback, string(c.home)
+	choice.Headers, choice.Fallback, choice.home = p.Headers, p.Fallback, c.home
 	if p.BaseURL != "" {
 		if preset.kind == KindChat && p.BaseURL != preset.baseURL {
 			choice.APIKey = secret.Ref{} // the preset's key is not for another server
@@ -157,7 +165,7 @@ func (c *Config) environmentProvider(ctx context.Context, src Sources) (Provider
 			continue
 		}
 		choice := p.choice(kind, src)
-		choice.Found, choice.dir = p.keyEnv, string(c.home)
+		choice.Found, choice.home = p.keyEnv, c.home
 		return choice, nil
 	}
 	if src.Probe != nil {
@@ -186,14 +194,15 @@ func (Credentials) LogValue() slog.Value { return slog.StringValue(secret.Redact
 // runs commands at every call. The error matches ErrNoCredentials when a
 // secret is not where its reference points.
 func (p ProviderChoice) Credentials(ctx context.Context, src Sources) (Credentials, error) {
-	from := secret.Source{Getenv: src.Getenv, Dir: p.dir}
+	from := p.home.Secrets(src.Getenv, src.Seen)
 	key, err := p.APIKey.Resolve(ctx, from)
 	if err != nil {
 		return Credentials{}, p.credentialError("api_key", err)
 	}
+	src.Seen.Add(key)
 	headers := make(map[string]string, len(p.Headers))
 	for name, ref := range p.Headers {
-		if headers[name], err = ref.Resolve(ctx, from); err != nil {
+		if headers[name], err = ref.ResolveFor(ctx, name, from); err != nil {
 			return Credentials{}, p.credentialError("header "+name, err)
 		}
 	}

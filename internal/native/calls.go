@@ -191,7 +191,7 @@ func (r *running) finish(ctx context.Context) {
 	if r.call != nil && r.call.Close != nil {
 		r.call.Close()
 	}
-	r.result = model.ToolResult{CallID: r.wish.ID, IsError: res.IsError, Parts: resultParts(res, r.agent.Info(r.choice.Model))}
+	r.result = model.ToolResult{CallID: r.wish.ID, IsError: res.IsError, Parts: r.cleanParts(resultParts(res, r.agent.Info(r.choice.Model)))}
 	if err := r.showEnd(settled(ctx), res); err != nil && !errors.Is(err, context.Canceled) {
 		r.result.Parts = append(r.result.Parts, model.Text("(the result could not be recorded: "+err.Error()+")"))
 	}

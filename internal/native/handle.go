@@ -12,6 +12,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -23,6 +24,7 @@ type handle struct {
 	id       string
 	info     session.Info
 	sink     session.Sink
+	redact   *secret.Redactor
 	now      func() time.Time
 	procs    *proc.Custody
 	roots    *fsroot.Set

@@ -13,6 +13,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -49,6 +50,9 @@ type Options struct {
 	Now   func() time.Time // nil means time.Now
 	// Procs keeps the processes that sessions start; nil means no records of them.
 	Procs *proc.Custody
+	// Redact takes secrets out of what tools say, before people and the model get
+	// it; nil does not.
+	Redact *secret.Redactor
 }
 
 // Driver opens native agents. It is safe for concurrent use.
@@ -69,7 +73,7 @@ func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Han
 		return nil, err
 	}
 	h := &handle{
-		agent: agent, id: req.Info.ID, info: req.Info, sink: req.Sink, now: d.opts.Now, procs: d.opts.Procs,
+		agent: agent, id: req.Info.ID, info: req.Info, sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact, now: d.opts.Now, procs: d.opts.Procs,
 		reads: tool.NewReads(),
 	}
 	if h.policy, err = policy.New(agent.Policy); err != nil {
@@ -87,6 +91,7 @@ func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Han
 	if h.roots, err = h.openRoots(); err != nil {
 		return nil, err
 	}
+	h.learnServers(req.Servers)
 	h.unserved = serverNames(req.Servers)
 	return h, nil
 }

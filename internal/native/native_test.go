@@ -20,6 +20,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model/provider"
 	"github.com/grapnel-ai/grapnel/internal/native"
 	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/hub"
 	"github.com/grapnel-ai/grapnel/internal/session/sessiontest"
@@ -36,6 +37,7 @@ type world struct {
 	ledger session.Ledger
 	hub    *hub.Hub
 	now    func() time.Time
+	redact *secret.Redactor
 }
 
 func newWorld(t *testing.T) *world {
@@ -73,8 +75,9 @@ func newWorld(t *testing.T) *world {
 // restart puts a new hub and driver on the ledger, as a new process would.
 func (w *world) restart() {
 	d := native.New(native.Options{
-		Agent: func(string) (*native.Agent, error) { a := w.agent; return &a, nil },
-		Now:   func() time.Time { return w.now() },
+		Agent:  func(string) (*native.Agent, error) { a := w.agent; return &a, nil },
+		Now:    func() time.Time { return w.now() },
+		Redact: w.redact,
 	})
 	h := hub.New(hub.Options{Ledger: w.ledger, Drivers: func(string) (session.Driver, error) { return d, nil }})
 	w.hub = h

@@ -36,7 +36,7 @@ func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, 
 		stop, err = session.Cancelled, nil
 	}
 	if err != nil {
-		return session.TurnEnd{}, failureOf(err)
+		return session.TurnEnd{}, h.cleanError(failureOf(err))
 	}
 	return session.TurnEnd{Stop: stop, Usage: usageJSON(h.past.usage)}, nil
 }

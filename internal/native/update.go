@@ -56,7 +56,7 @@ func (h *handle) emit(ctx context.Context, kind session.Kind, keep session.Reten
 // say shows words of our own as the agent's.
 func (t *turn) say(ctx context.Context, text string) error {
 	t.said = true
-	return t.sink.Emit(ctx, chunk(t.id, session.KindAgentMessage, session.NewID("m"), text))
+	return t.sink.Emit(ctx, chunk(t.id, session.KindAgentMessage, session.NewID("m"), t.redact.Replace(text)))
 }
 
 // toolUpdate is tool_call and tool_call_update (ACP v1).

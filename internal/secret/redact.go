@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -83,6 +84,18 @@ func (r *Redactor) Replace(text string) string {
 		return text
 	}
 	return cutOut(text, found)
+}
+
+// Error returns err as it is when its text holds no secret, else an error with
+// the text that is left and nothing behind it.
+func (r *Redactor) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text, clean := err.Error(), r.Replace(err.Error()); clean != text {
+		return errors.New(clean)
+	}
+	return err
 }
 
 // cutOut replaces the spans, which may overlap, each run of them by one marker.

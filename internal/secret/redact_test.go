@@ -84,6 +84,8 @@ func TestReplaceJSON(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{`{"a": [1, "b"]}`, `{"a": [1, "b"]}`},
 		{`{"sk-test-0123/4567+89 abc\"def": {"x":["` + `\u0073k-test-0123/4567+89 abc\"def` + `", null, true]}}`, `{"[redacted]":{"x":["[redacted]",null,true]}}`},
+		{`{"blob":"YWJjMTIzNDU2Nzg=","x":"12345678"}`, `{"blob":"YWJjMTIzNDU2Nzg=","x":"[redacted]"}`},
+		{`{"data":"12345678","blob":"a 12345678"}`, `{"data":"[redacted]","blob":"a [redacted]"}`},
 		{`{"n":12345678}`, `{"n":"[redacted]"}`},
 		{`not json 12345678`, `not json [redacted]`},
 		{``, ``},

@@ -315,7 +315,7 @@ func (c *conn) reply(req *acp.Request, result any) {
 }
 
 func (c *conn) fail(req *acp.Request, cause error) {
-	if err := req.Fail(cause); err != nil {
+	if err := req.Fail(c.redacted(cause)); err != nil {
 		c.server.opts.Logger.Debug("error response not delivered", "method", req.Method, "err", err)
 	}
 }

@@ -92,3 +92,16 @@ func (c *conn) failure(f session.Failure) *acp.Error {
 	}
 	return &acp.Error{Code: code, Message: f.Message, Data: f.Data}
 }
+
+// redacted takes the secrets out of an error on its way to the client: what
+// failed may quote what it was given.
+func (c *conn) redacted(cause error) error {
+	r := c.server.opts.Redact
+	rpc, ok := errors.AsType[*acp.Error](cause)
+	if !ok {
+		return r.Error(cause)
+	}
+	clean := *rpc
+	clean.Message, clean.Data = r.Replace(rpc.Message), r.ReplaceJSON(rpc.Data)
+	return &clean
+}

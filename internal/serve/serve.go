@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/hub"
 )
@@ -82,6 +83,7 @@ type Options struct {
 	// HandsTimeout bounds one fs request to a client.
 	HandsTimeout time.Duration
 	Logger       *slog.Logger
+	Redact       *secret.Redactor // takes secrets out of errors; nil does not
 }
 
 // defaultHandsTimeout: a client answers fs requests from memory or disk; one

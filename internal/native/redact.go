@@ -1,0 +1,92 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/secret"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// redactingSink keeps secrets out of what people see of the agent: tool calls,
+// requests, notices, plans, titles. The model's own words pass as they are: they
+// come in pieces, and the model has seen no secret that the user did not type.
+type redactingSink struct {
+	session.Sink
+	redact *secret.Redactor
+}
+
+// Emit implements session.Sink.
+func (s redactingSink) Emit(ctx context.Context, drafts ...session.Draft) error {
+	for i, d := range drafts {
+		switch {
+		case d.Retention == session.Private, d.Kind == session.KindAgentMessage, d.Kind == session.KindAgentThought:
+		default:
+			drafts[i].Body = s.redact.ReplaceJSON(d.Body)
+		}
+	}
+	return s.Sink.Emit(ctx, drafts...)
+}
+
+// Ask implements session.Sink.
+func (s redactingSink) Ask(ctx context.Context, kind session.Kind, body jsontext.Value) (session.Verdict, error) {
+	return s.Sink.Ask(ctx, kind, s.redact.ReplaceJSON(body))
+}
+
+// Change implements session.Sink.
+func (s redactingSink) Change(ctx context.Context, c session.InfoChange) error {
+	if c.Title != nil {
+		title := s.redact.Replace(*c.Title)
+		c.Title = &title
+	}
+	return s.Sink.Change(ctx, c)
+}
+
+// cleanParts takes secrets out of the text of parts on their way to the model.
+func (h *handle) cleanParts(parts []model.Part) []model.Part {
+	parts = slices.Clone(parts)
+	for i := range parts {
+		parts[i].Text = h.redact.Replace(parts[i].Text)
+	}
+	return parts
+}
+
+// cleanError takes secrets out of what a prompt is answered with: a provider's
+// error may quote the key it refused.
+func (h *handle) cleanError(err error) error {
+	f, ok := errors.AsType[*session.FailureError](err)
+	if !ok {
+		return err
+	}
+	clean := f.Failure
+	clean.Message, clean.Data = h.redact.Replace(clean.Message), h.redact.ReplaceJSON(clean.Data)
+	return &session.FailureError{Failure: clean}
+}
+
+// learnServers makes the redactor know the credentials among the variables and
+// headers of the client's MCP servers (ACP McpServer).
+func (h *handle) learnServers(servers []jsontext.Value) {
+	type named struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	for _, raw := range servers {
+		var s struct {
+			Env     []named `json:"env"`
+			Headers []named `json:"headers"`
+		}
+		if json.Unmarshal(raw, &s) != nil {
+			continue // whoever connects to it says what is wrong
+		}
+		for _, v := range append(s.Env, s.Headers...) {
+			if secret.Sensitive(v.Name, v.Value) {
+				h.redact.Add(v.Value)
+			}
+		}
+	}
+}

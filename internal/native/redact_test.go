@@ -1,0 +1,109 @@
+package native_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/secret"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+const known = "SEKRET-known-value-0123456789"
+
+// secretive is a world where one secret is known, and is in a file.
+func secretive(t *testing.T) *world {
+	w := newWorld(t)
+	w.redact = secret.NewRedactor(known)
+	w.agent.Policy.AllowedCommands = append(w.agent.Policy.AllowedCommands, "head", "sleep", "printf")
+	w.agent.Policy.AutoApprove = []string{"shell"}
+	w.restart()
+	w.write("env", "A=1\nKEY="+known+"\n")
+	return w
+}
+
+// pieces are the parts of known of more than a few bytes.
+func leaked(text string) bool {
+	for i := 0; i+8 <= len(known); i++ {
+		if strings.Contains(text, known[i:i+8]) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestToolOutputIsRedacted(t *testing.T) {
+	for name, prompt := range map[string]string{
+		"a file":           "D:TOOL read env",
+		"a command":        "D:TOOL shell cat env",
+		"cut by a command": "D:TOOL shell head -c 20 env",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := secretive(t)
+			c := w.open()
+			c.Say(prompt + " ; D:SAY done")
+			for _, e := range c.Events {
+				if e.Kind != session.KindUserMessage && leaked(string(e.Body)) {
+					t.Errorf("%s shows it: %s", e.Kind, e.Body)
+				}
+			}
+			for i, m := range w.messages() {
+				if i > 0 && leaked(m.text()) && m.Role == "tool" {
+					t.Errorf("the model reads it: %s", m.text())
+				}
+			}
+		})
+	}
+}
+
+// What is cut in the middle by a limit on output leaves no large piece.
+func TestTruncatedOutputIsRedacted(t *testing.T) {
+	for shift := range 40 {
+		w := secretive(t)
+		w.agent.Limits.OutputBytes, w.agent.Limits.ModelBytes = 200, 100
+		w.restart()
+		w.write("out", strings.Repeat("x", shift)+strings.Repeat(" "+known, 40))
+		c := w.open()
+		c.Say("D:TOOL shell cat out ; D:SAY done")
+		for _, e := range c.Events {
+			if leaked(string(e.Body)) {
+				t.Fatalf("shifted by %d, %s shows it: %s", shift, e.Kind, e.Body)
+			}
+		}
+		for _, m := range w.messages() {
+			if leaked(m.text()) {
+				t.Fatalf("shifted by %d, the model reads it: %s", shift, m.text())
+			}
+		}
+	}
+}
+
+func TestWhatIsAskedIsRedacted(t *testing.T) {
+	w := secretive(t)
+	c := w.open()
+	p := c.Send("D:TOOL write x.txt " + known)
+	req := c.UntilKind(session.KindPermission)
+	if bytes.Contains(req.Body, []byte(known)) {
+		t.Errorf("the request shows it: %s", req.Body)
+	}
+	if _, err := c.Answer(t.Context(), session.Verdict{Request: req.ID, Outcome: session.Selected, Option: "allow-once"}); err != nil {
+		t.Fatal(err)
+	}
+	c.End(p.Turn)
+	if info := c.Info(); strings.Contains(info.Title, known) {
+		t.Errorf("the title shows it: %s", info.Title)
+	}
+}
+
+// A provider that quotes the key it refuses does not show it.
+func TestErrorIsRedacted(t *testing.T) {
+	w := secretive(t)
+	w.agent.Provider = func(context.Context) (model.Provider, error) { return nil, errors.New("no key like " + known) }
+	end := w.open().Say("D:SAY x")
+	if end.Error == nil || end.Error.Message != "no key like [redacted]" {
+		t.Errorf("ended with %+v", end.Error)
+	}
+}
