@@ -69,7 +69,7 @@ func TestC1C2C7ResourceLinksAndUnknownBlocks(t *testing.T) {
 }
 
 // unescape decodes JSON strings, so that texts can be looked for in them.
-func unescape(t *testing.T, body []byte) string {
+func unescape(t testing.TB, body []byte) string {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// WithRepair returns a provider that sends a request again without the
-// model's earlier thinking when p refuses that thinking. Providers sign or
-// encrypt it and bind it to a model, an account and a conversation; once any
-// of them has changed, every further request with it fails, and a session that
-// could go on would be lost.
+// WithRepair returns a provider that sends a request again without what p
+// refused of the history, since every further request with it would fail and a
+// session that could go on would be lost. That is the model's earlier thinking:
+// providers sign or encrypt it and bind it to a model, an account and a
+// conversation, any of which may have changed. And it is images and sounds
+// where a model turns out to take none, or not one of these.
 func WithRepair(p Provider) Provider { return &repairing{p} }
 
 type repairing struct{ Provider }
@@ -24,23 +25,46 @@ func (r *repairing) Stream(ctx context.Context, req *Request, emit func(Event) e
 		return emit(ev)
 	})
 	failure, ok := errors.AsType[*Error](err)
-	if !ok || told || failure.Kind != ErrBadRequest || !aboutThinking(failure.Message) {
+	if !ok || told {
 		return resp, err
 	}
-	repaired := *req
-	messages, had := withoutThinking(req.Messages)
-	switch {
-	case wantsThinking(failure.Message):
-		repaired.Thinking = LevelOff
-	case !had:
+	repaired, ok := repair(req, failure)
+	if !ok {
 		return resp, err
 	}
-	repaired.Messages = messages
 	ev := Event{Kind: Retrying, Retry: &Retry{Attempt: 2, Max: 2, Reason: failure.Error()}}
 	if err := emit(ev); err != nil {
 		return resp, err
 	}
-	return r.Provider.Stream(ctx, &repaired, emit)
+	return r.Provider.Stream(ctx, repaired, emit)
+}
+
+// repair returns the request without what the failure is about.
+func repair(req *Request, failure *Error) (*Request, bool) {
+	repaired := *req
+	had := false
+	switch {
+	case failure.Kind == ErrBadRequest && aboutThinking(failure.Message):
+		repaired.Messages, had = withoutThinking(req.Messages)
+		if wantsThinking(failure.Message) {
+			repaired.Thinking, had = LevelOff, true
+		}
+	case (failure.Kind == ErrBadRequest || failure.Kind == ErrServer) && aboutMedia(failure.Message):
+		repaired.Messages, had = Fit(req.Messages, Info{})
+	}
+	return &repaired, had
+}
+
+// aboutMedia recognises that a server cannot do with images or sounds, or with
+// one of those it got.
+func aboutMedia(message string) bool {
+	s := strings.ToLower(message)
+	for _, word := range []string{"image", "vision", "multimodal", "multi-modal", "audio"} {
+		if strings.Contains(s, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // aboutThinking recognises the refusals; providers have no common code.

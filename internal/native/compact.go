@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
@@ -19,6 +20,9 @@ const (
 
 // compactionAsk is what the model is asked for.
 const compactionAsk = "The conversation is about to be shortened. Write a summary for yourself that lets you go on without the rest: the user's goals and wishes in their own words where they matter, decisions, files read and changed with their paths, commands run and what came of them, what is open. Only the summary."
+
+// errNoSummary keeps the history: nothing would be left of it.
+var errNoSummary = errors.New("the conversation nears the model's window and has to be shortened, but the model gave no summary; send the prompt again, or choose another model")
 
 // compactIfNear compacts when the last step filled most of the window.
 func (t *turn) compactIfNear(ctx context.Context) error {
@@ -77,12 +81,19 @@ func shortened(summary string, kept []model.Message) []model.Message {
 
 func (t *turn) summarise(ctx context.Context, messages []model.Message) (string, error) {
 	req := t.request(stepOptions{noTools: true})
+	messages, _ = model.Fit(messages, t.agent.Info(t.choice.Model))
 	req.Messages = append(messages[:len(messages):len(messages)], model.UserText(compactionAsk))
 	resp, err := t.provider.Stream(ctx, req, func(model.Event) error { return nil })
+	if model.KindOf(err) == model.ErrEmpty {
+		return "", errNoSummary
+	}
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(resp.Message.Text()), nil
+	if summary := strings.TrimSpace(resp.Message.Text()); summary != "" {
+		return summary, nil
+	}
+	return "", errNoSummary
 }
 
 func (t *turn) showCompaction(ctx context.Context, id, status, summary, failure string) error {

@@ -2,29 +2,17 @@ package native
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/media"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/upload"
 )
-
-// linkBytes bounds what is read of a linked file into the prompt; the rest the
-// model reads with its tools.
-const linkBytes = 256 << 10
-
-// errNotText keeps bytes that are no text out of the prompt.
-var errNotText = errors.New("not a text file")
 
 // contentBlock is an ACP content block of a prompt. The surface has checked it.
 type contentBlock struct {
@@ -37,7 +25,7 @@ type contentBlock struct {
 	Resource struct {
 		URI      string  `json:"uri"`
 		MimeType string  `json:"mimeType"`
-		Text     string  `json:"text"`
+		Text     *string `json:"text"`
 		Blob     *string `json:"blob"`
 	} `json:"resource"`
 }
@@ -58,98 +46,60 @@ func (t *turn) readContent(ctx context.Context, blocks []jsontext.Value) ([]mode
 		if err := json.Unmarshal(v, &b); err != nil {
 			return nil, session.Invalidf("prompt: %v", err)
 		}
-		if b.Type == "image" || b.Type == "audio" {
-			flush()
-			p, err := mediaPart(&b)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, p)
-			continue
-		}
-		s, err := t.blockText(ctx, &b)
+		p, err := t.readBlock(ctx, &b)
 		if err != nil {
 			return nil, err
 		}
-		text = append(text, s)
+		if p.IsText() {
+			text = append(text, p.Text)
+			continue
+		}
+		flush()
+		parts = append(parts, p)
 	}
 	flush()
 	return parts, nil
 }
 
-func mediaPart(b *contentBlock) (model.Part, error) {
+func (t *turn) readBlock(ctx context.Context, b *contentBlock) (model.Part, error) {
+	text, err := b.Text, error(nil)
+	switch {
+	case b.Type == "image" || b.Type == "audio":
+		return t.readMedia(b)
+	case b.Type == "resource_link":
+		text = t.linkText(ctx, b)
+	case b.Type == "resource" && b.Resource.Text == nil && b.Resource.Blob != nil:
+		text, err = t.saveBlob(b)
+	case b.Type == "resource" && b.Resource.Text != nil:
+		text = fmt.Sprintf("<resource uri=%q>\n%s\n</resource>", b.Resource.URI, *b.Resource.Text)
+	}
+	return model.Text(text), err
+}
+
+// readMedia gives an image or a sound to a model that takes it. For one that
+// does not, such as after another model was chosen, it is kept as a file.
+func (t *turn) readMedia(b *contentBlock) (model.Part, error) {
 	data, err := media.Decode(b.Data)
 	if err != nil {
 		return model.Part{}, session.Invalidf("prompt: the %s block: %v", b.Type, err)
 	}
 	m := &model.Media{MimeType: b.MimeType, Data: data}
-	if b.Type == "audio" {
+	info := t.agent.Info(t.handle.choice().Model)
+	switch {
+	case b.Type == "image" && info.Images:
+		return model.Part{Image: m}, nil
+	case b.Type == "audio" && info.Audio && hearable(b.MimeType):
 		return model.Part{Audio: m}, nil
 	}
-	return model.Part{Image: m}, nil
-}
-
-func (t *turn) blockText(ctx context.Context, b *contentBlock) (string, error) {
-	switch b.Type {
-	case "resource_link":
-		return t.linkText(ctx, b), nil
-	case "resource":
-		if b.Resource.Blob != nil {
-			return t.saveBlob(b)
-		}
-		return fmt.Sprintf("<resource uri=%q>\n%s\n</resource>", b.Resource.URI, b.Resource.Text), nil
-	}
-	return b.Text, nil
-}
-
-// linkText shows a linked file's text when it lies inside a root, and else the
-// reference alone; nothing is fetched.
-func (t *turn) linkText(ctx context.Context, b *contentBlock) string {
-	reference := fmt.Sprintf("[Link: %s] %s", b.Name, b.URI)
-	name, ok := filePath(b.URI)
-	if !ok {
-		return reference
-	}
-	reference = fmt.Sprintf("[File: %s] %s", b.Name, name)
-	content, err := t.linkedFile(ctx, name)
+	saved, err := t.uploads().Save(upload.File{Data: data, Name: b.Type, MimeType: b.MimeType})
 	if err != nil {
-		return reference
+		return model.Part{}, fmt.Errorf("the %s block of the prompt: %w", b.Type, err)
 	}
-	return fmt.Sprintf("%s\n<file path=%q>\n%s\n</file>", reference, name, content)
+	return model.Text(fmt.Sprintf("%s\n(The model in use cannot take this %s itself; only the file is there.)", saved.Text(), b.Type)), nil
 }
 
-func (t *turn) linkedFile(ctx context.Context, name string) (string, error) {
-	target, err := t.roots.Resolve(name)
-	if err != nil {
-		return "", err
-	}
-	defer target.Close()
-	if !target.InRoot() {
-		return "", fsroot.ErrOutside
-	}
-	if t.Hands.FS != nil {
-		if text, err := t.Hands.FS.ReadTextFile(ctx, target.Abs, 0, 0); err == nil && len(text) <= linkBytes {
-			return text, nil
-		}
-	}
-	data, err := target.ReadFile(linkBytes)
-	if err == nil && !utf8.Valid(data) {
-		err = errNotText
-	}
-	return string(data), err
-}
-
-// filePath returns the path of a file: URI or of a plain absolute path.
-func filePath(uri string) (string, bool) {
-	if filepath.IsAbs(uri) {
-		return uri, true
-	}
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || (u.Host != "" && u.Host != "localhost") {
-		return "", false
-	}
-	return filepath.FromSlash(u.Path), true
-}
+// hearable reports the two formats that every model with audio input takes.
+func hearable(mimeType string) bool { return mimeType == "audio/wav" || mimeType == "audio/mpeg" }
 
 // saveBlob keeps an embedded file and tells the model where.
 func (t *turn) saveBlob(b *contentBlock) (string, error) {

@@ -46,6 +46,7 @@ func (t *turn) request(o stepOptions) *model.Request {
 	if o.ask != "" {
 		messages = append(messages[:len(messages):len(messages)], model.UserText(o.ask))
 	}
+	messages, _ = model.Fit(messages, t.agent.Info(t.choice.Model))
 	return &model.Request{
 		Model:       t.choice.Model,
 		System:      t.systemPrompt(),

@@ -108,16 +108,12 @@ func readBlock(v raw, a accepts) (raw, error) {
 		if !a.image {
 			return nil, session.Invalidf("this agent's model takes no images")
 		}
-		return readImage(v, &b)
+		return readMedia(v, &b, media.Image, "PNG, JPEG, GIF or WebP image")
 	case "audio":
 		if !a.audio {
 			return nil, session.Invalidf("this agent's model takes no audio")
 		}
-		data, err := media.Decode(b.Data)
-		if err != nil {
-			return nil, err
-		}
-		return with(v, "data", data)
+		return readMedia(v, &b, media.Audio, "WAV, MP3, FLAC, Ogg, AIFF or MPEG-4 sound")
 	}
 	if a.lenient {
 		return nil, nil
@@ -166,16 +162,16 @@ func readResource(v raw, b *block) (raw, error) {
 	return with(v, "resource", resource)
 }
 
-// readImage checks an image and gives it clean base64 and its true type; a
-// wrong label would make a provider refuse every later turn.
-func readImage(v raw, b *block) (raw, error) {
+// readMedia checks an image or a sound and gives it clean base64 and its true
+// type; a wrong label would make a provider refuse every later turn.
+func readMedia(v raw, b *block, sniff func([]byte) (string, bool), kinds string) (raw, error) {
 	data, err := media.Decode(b.Data)
 	if err != nil {
 		return nil, err
 	}
-	mime, ok := media.Image(data)
+	mime, ok := sniff(data)
 	if !ok {
-		return nil, session.Invalidf("the data of an image block is no PNG, JPEG, GIF or WebP (it looks like %s)", media.Type(data, ""))
+		return nil, session.Invalidf("the data of the %s block is no %s (it looks like %s)", b.Type, kinds, media.Type(data, ""))
 	}
 	if v, err = with(v, "mimeType", mime); err != nil {
 		return nil, err

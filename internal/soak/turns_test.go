@@ -5,17 +5,22 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
-// TestSoakTurns runs 1,000 turns in one session: memory stays flat, and a load
-// shows all of it. How long the first and the last turns took is reported, not
-// judged: the fake model reports small usage, so nothing is compacted and the
-// whole conversation goes to it each time.
+// turnsWindow is the model's context window in the soak of turns, in tokens of
+// four bytes: so small that compaction has to keep up with the conversation.
+const turnsWindow = 12_000
+
+// TestSoakTurns runs 1,000 turns in one session: memory stays flat, no request
+// outgrows the model's window, since the conversation is compacted on the way,
+// and a load shows all of it. How long the first and the last turns took is
+// reported, not judged.
 func TestSoakTurns(t *testing.T) {
 	r := newRun(t)
-	r.window(8_000)
+	r.window(turnsWindow)
 	n := r.times(1000)
 	c := r.start()
 	id := c.open()
@@ -33,6 +38,7 @@ func TestSoakTurns(t *testing.T) {
 	if limit := 24 << 10; grown > limit {
 		t.Errorf("memory grew by %d KiB between turn %d and turn %d", grown, n/5, n)
 	}
+	r.fits(turnsWindow, n)
 	live := c.shown[id]
 	c.quit()
 
@@ -60,6 +66,27 @@ func TestSoakTurns(t *testing.T) {
 	r.report()
 }
 
+// fits checks that no request so far was larger than the window, and that this
+// took compaction: n turns are more than it holds.
+func (r *run) fits(window, n int) {
+	r.t.Helper()
+	largest, shortened := 0, 0
+	for _, req := range r.Model.Requests() {
+		largest = max(largest, req.Size)
+		if strings.Contains(req.Prompt, "about to be shortened") {
+			shortened++
+		}
+	}
+	if largest > window*4 {
+		r.t.Errorf("a request had %d bytes, more than the window of %d", largest, window*4)
+	}
+	if n >= 1000/part && shortened == 0 {
+		r.t.Errorf("%d turns, and the conversation was never shortened; the largest request had %d bytes", n, largest)
+	}
+	r.add("compactions", shortened)
+	r.add("KiB in the largest request", largest>>10)
+}
+
 func turnScript(i int) string {
 	switch i % 4 {
 	case 0:
@@ -67,7 +94,7 @@ func turnScript(i int) string {
 	case 1:
 		return "D:TOOL shell echo hello ; D:SAY done"
 	case 2:
-		return "D:CHUNKS 40,20,0"
+		return "D:CHUNKS 40,100,0"
 	}
 	return fmt.Sprintf("D:TOOL write f.txt version %d ; D:TOOL read f.txt ; D:SAY read", i)
 }

@@ -281,12 +281,12 @@ func (a *answer) flush() {
 	_ = http.NewResponseController(a.w).Flush()
 }
 
-// tokens are the counts an answer reports: a quarter of the bytes.
+// tokens are the counts an answer reports: a quarter of the bytes, of all that
+// was sent and of all that is said.
 func (a *answer) tokens() (in, out int) {
-	prompt, _ := a.req.prompt()
 	out = a.said.Len() + a.thought.Len()
 	for _, c := range a.calls {
 		out += len(c.input)
 	}
-	return len(prompt.text())/4 + 1, out/4 + 1
+	return a.req.size/4 + 1, out/4 + 1
 }

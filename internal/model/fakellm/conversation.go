@@ -20,6 +20,37 @@ type body struct {
 	Options    struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
+
+	size int // of the whole request, in bytes; see measure
+}
+
+// Images and sounds travel as text, but what they cost is no matter of length.
+const (
+	longestWord = 4 << 10 // a longer run of base64 characters is a file
+	fileCost    = 6 << 10
+)
+
+// measure returns how much there is to read in a request, in bytes.
+func measure(raw []byte) int {
+	size, run := 0, 0
+	end := func() {
+		if run > longestWord {
+			run = fileCost
+		}
+		size, run = size+run, 0
+	}
+	for _, c := range raw {
+		run++
+		if !isBase64(c) {
+			end()
+		}
+	}
+	end()
+	return size
+}
+
+func isBase64(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '='
 }
 
 // item is a message or another entry of a conversation.

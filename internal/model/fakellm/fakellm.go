@@ -51,6 +51,7 @@ type Request struct {
 	Tools   []string       `json:"tools,omitzero"`
 	Prompt  string         `json:"prompt,omitzero"` // the last text of a user
 	Bytes   int            `json:"bytes"`           // length of Prompt
+	Size    int            `json:"size"`            // of the whole body, files in it counted as a few KiB
 	Aborted bool           `json:"aborted,omitzero"`
 }
 
@@ -79,7 +80,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	b := &body{}
+	b := &body{size: measure(raw)}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, b); err != nil {
 			s.record(r, raw, b)
@@ -118,7 +119,7 @@ func (s *Server) record(r *http.Request, raw []byte, b *body) int {
 	}
 	last, _ := b.prompt()
 	req.Prompt = last.text()
-	req.Bytes = len(req.Prompt)
+	req.Bytes, req.Size = len(req.Prompt), b.size
 	for _, t := range b.Tools {
 		req.Tools = append(req.Tools, t.name())
 	}

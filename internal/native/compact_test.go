@@ -1,0 +1,69 @@
+package native_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// speechless gives blank summaries, as models do that have used up their
+// output on thinking.
+type speechless struct {
+	model.Provider
+	blank string
+	err   error
+}
+
+func (p speechless) Stream(ctx context.Context, req *model.Request, emit func(model.Event) error) (*model.Response, error) {
+	if !req.NoToolCalls {
+		return p.Provider.Stream(ctx, req, emit)
+	}
+	m := model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text(p.blank)}}
+	return &model.Response{Message: m, Stop: model.StopEndTurn}, p.err
+}
+
+// TestBlankSummaryKeepsTheConversation: a summary that says nothing must not
+// take the place of everything that was said.
+func TestBlankSummaryKeepsTheConversation(t *testing.T) {
+	for name, p := range map[string]speechless{
+		"blank": {blank: " \n\t"},
+		"empty": {err: &model.Error{Kind: model.ErrEmpty, Provider: "fake"}},
+	} {
+		w := newWorld(t)
+		whole := w.agent.Info
+		c := w.open()
+		for range 4 {
+			c.Say("D:SAY remember this")
+		}
+		connect := w.agent.Provider
+		w.agent.Provider = func(ctx context.Context) (model.Provider, error) {
+			inner, err := connect(ctx)
+			p.Provider = inner
+			return p, err
+		}
+		w.agent.Info = func(string) model.Info { return model.Info{ContextWindow: 100} }
+		id := c.Info().ID
+		w.restart()
+		c = w.load(id)
+		end := c.Say("D:SAY after")
+		if end.Error == nil || !strings.Contains(end.Error.Message, "the model gave no summary") {
+			t.Errorf("%s: ended with %+v", name, end)
+		}
+		w.agent.Provider, w.agent.Info = connect, whole
+		w.restart()
+		c = w.load(id)
+		if end := c.Say("D:SAY at last"); end.Stop != session.EndTurn {
+			t.Errorf("%s: afterwards: %+v", name, end)
+		}
+		said := 0
+		for _, m := range w.messages() {
+			said += strings.Count(m.text(), "D:SAY")
+		}
+		if said != 6 {
+			t.Errorf("%s: the model sees %d of 6 prompts", name, said)
+		}
+	}
+}
