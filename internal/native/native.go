@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/mcp"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
@@ -37,6 +38,8 @@ type Agent struct {
 	MaxActionsPerHour int
 
 	Tools        *tool.Set
+	Servers      []mcp.Server // configured MCP servers
+	MCP          mcp.Options  // what all of a session's servers get; Dir and Roots are the session's
 	Limits       tool.Limits
 	Policy       policy.Settings
 	AllowedRoots []string // roots besides cwd, workspace and the session's own
@@ -92,7 +95,7 @@ func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Han
 		return nil, err
 	}
 	h.learnServers(req.Servers)
-	h.unserved = serverNames(req.Servers)
+	h.openServers(req.Servers)
 	return h, nil
 }
 
