@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -78,26 +76,17 @@ func greet(ctx context.Context, conf Server, o Options, secrets Secrets, version
 		return nil, err
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "grapnel", Title: "Grapnel", Version: o.Version}, &sdk.ClientOptions{
-		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
+		Capabilities:                capabilities(),
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.noteChange() },
 		ProgressNotificationHandler: c.noteProgress,
 		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	client.AddRoots(roots(o.Roots)...)
+	addRoots(client, o.Roots)
 	c.session, err = client.Connect(ctx, c.link.transport(), &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		return nil, c.explain(err)
 	}
 	return c, nil
-}
-
-func roots(dirs []string) []*sdk.Root {
-	var list []*sdk.Root
-	for _, dir := range dirs {
-		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
-		list = append(list, &sdk.Root{Name: filepath.Base(dir), URI: u.String()})
-	}
-	return list
 }
 
 func (c *connection) noteChange() {

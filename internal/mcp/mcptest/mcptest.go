@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the tool where asks for roots, as servers in use do
+
 // Package mcptest is an MCP server for tests: a well-behaved one made with the
 // official SDK, and ways to misbehave. A test binary becomes it by calling Main
 // in its TestMain.
