@@ -77,9 +77,8 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
 		MaxActionsPerHour: autonomy.MaxActionsPerHour,
 		Tools:             tool.NewSet(tool.Default()...),
-		Servers:           a.mcpServers(c, conf.MCPServers),
-		MCP:               a.mcpOptions(),
 		Policy:            policySettings(autonomy),
+		Points:            a.points(c),
 		AllowedRoots:      expandAll(autonomy.AllowedRoots),
 		FSRoots: fsroot.Options{
 			Forbidden: expandAll(autonomy.ForbiddenPaths),
@@ -99,6 +98,7 @@ func policySettings(a config.Autonomy) policy.Settings {
 		AllowedCommands: a.AllowedCommands,
 		AutoApprove:     a.AutoApprove,
 		AlwaysAsk:       a.AlwaysAsk,
+		Deny:            a.Deny,
 		Network:         policy.Network(a.Network),
 		Home:            home,
 	}

@@ -147,7 +147,7 @@ func (a *App) custody() proc.Options {
 func (a *App) openHub() {
 	c := a.conf.orDefault()
 	limits := a.limits(c)
-	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Procs: a.procs, Redact: a.redact}), conf: a.conf}
+	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Rights: a.rightsOf, Procs: a.procs, Redact: a.redact}), conf: a.conf}
 	a.hub = hub.New(hub.Options{
 		Ledger: a.store, Drivers: drivers.of, Limits: limits, Logger: a.log,
 	})

@@ -97,10 +97,25 @@ func (c *Config) AutonomyOf(alias string) Autonomy {
 	inheritList(&a.AllowedCommands, o.AllowedCommands)
 	inheritList(&a.AutoApprove, o.AutoApprove)
 	inheritList(&a.AlwaysAsk, o.AlwaysAsk)
+	inheritList(&a.Deny, o.Deny)
 	if a.Level == "full" {
 		a.WorkspaceOnly = false
 	}
 	return a
+}
+
+// CeilingOf returns the highest autonomy level an owner's sessions may have, ""
+// for any. A local owner without a section of its own has no ceiling; others
+// have that of a section with nothing in it.
+func (c *Config) CeilingOf(owner string, local bool) string {
+	o, ok := c.Owners[owner]
+	switch {
+	case ok:
+		return o.Ceiling
+	case local:
+		return ""
+	}
+	return defaultOwner().Ceiling
 }
 
 // ThreadBindingsOf returns the thread bindings of a channel: those of

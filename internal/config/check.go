@@ -9,6 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
@@ -120,6 +121,24 @@ func (c *checker) item(n *node, p Path, item value, offset int) {
 		return
 	}
 	c.enum(n, p, item.text, offset)
+	if err := wellFormed(n.form, item.text); err != nil {
+		c.report(offset, p, "%s: %v", p, err)
+	}
+}
+
+// wellFormed checks an item that has a form of its own: one that nobody can read
+// would be an entry that is missing.
+func wellFormed(form, text string) error {
+	switch form {
+	case "pattern":
+		_, err := policy.ParsePattern(text)
+		return err
+	case "command":
+		if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed != "*" && strings.ContainsAny(trimmed, "*()") {
+			return fmt.Errorf("%q is no command; write a program such as git, the beginning of a command such as git status, or * alone for any", text)
+		}
+	}
+	return nil
 }
 
 // items checks a list of sections written as an array: what is in them is left

@@ -63,9 +63,10 @@ type Autonomy struct {
 	WorkspaceOnly     bool     `toml:"workspace_only" doc:"Whether tools stay inside the session's roots; level full turns it off."`
 	ForbiddenPaths    []string `toml:"forbidden_paths" doc:"Paths no tool may touch, at any level."`
 	AllowedRoots      []string `toml:"allowed_roots" doc:"Directories tools may use besides the session's own."`
-	AllowedCommands   []string `toml:"allowed_commands" doc:"Programs the shell tool may run; \"*\" allows any."`
-	AutoApprove       []string `toml:"auto_approve" doc:"Tools, by name or pattern, that run without asking."`
-	AlwaysAsk         []string `toml:"always_ask" doc:"Tools, by name or pattern, that always ask; stronger than auto_approve."`
+	AllowedCommands   []string `toml:"allowed_commands" form:"command" doc:"Programs the shell tool may run; \"*\" allows any."`
+	AutoApprove       []string `toml:"auto_approve" form:"pattern" doc:"Tools, by name or pattern, that run without asking."`
+	AlwaysAsk         []string `toml:"always_ask" form:"pattern" doc:"Tools, by name or pattern, that always ask; stronger than auto_approve."`
+	Deny              []string `toml:"deny" form:"pattern" doc:"Tools, by name or pattern, that are refused at every level; stronger than all the others."`
 	MaxActionsPerHour int      `toml:"max_actions_per_hour" min:"0" doc:"Acting tool calls per hour; 0 is unlimited."`
 	Sandbox           string   `toml:"sandbox" enum:"auto|landlock|bubblewrap|seatbelt|none" doc:"How commands are confined by the operating system."`
 	SandboxRequired   bool     `toml:"sandbox_required" doc:"Whether commands are refused when no sandbox works."`
@@ -78,9 +79,10 @@ type AutonomyOverride struct {
 	WorkspaceOnly     *bool    `toml:"workspace_only" doc:"Overrides autonomy.workspace_only."`
 	ForbiddenPaths    []string `toml:"forbidden_paths" doc:"Overrides autonomy.forbidden_paths."`
 	AllowedRoots      []string `toml:"allowed_roots" doc:"Overrides autonomy.allowed_roots."`
-	AllowedCommands   []string `toml:"allowed_commands" doc:"Overrides autonomy.allowed_commands."`
-	AutoApprove       []string `toml:"auto_approve" doc:"Overrides autonomy.auto_approve."`
-	AlwaysAsk         []string `toml:"always_ask" doc:"Overrides autonomy.always_ask."`
+	AllowedCommands   []string `toml:"allowed_commands" form:"command" doc:"Overrides autonomy.allowed_commands."`
+	AutoApprove       []string `toml:"auto_approve" form:"pattern" doc:"Overrides autonomy.auto_approve."`
+	AlwaysAsk         []string `toml:"always_ask" form:"pattern" doc:"Overrides autonomy.always_ask."`
+	Deny              []string `toml:"deny" form:"pattern" doc:"Overrides autonomy.deny."`
 	MaxActionsPerHour *int     `toml:"max_actions_per_hour" min:"0" doc:"Overrides autonomy.max_actions_per_hour."`
 	Sandbox           *string  `toml:"sandbox" enum:"auto|landlock|bubblewrap|seatbelt|none" doc:"Overrides autonomy.sandbox."`
 	SandboxRequired   *bool    `toml:"sandbox_required" doc:"Overrides autonomy.sandbox_required."`

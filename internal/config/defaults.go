@@ -30,6 +30,7 @@ func Default() *Config {
 			RequirePairing: true,
 			AllowedOrigins: []string{},
 		},
+		Hooks:     Hooks{TimeoutSecs: 10},
 		Session:   Session{ThreadBindings: ThreadBindings{SpawnSessions: true, IdleMinutes: 1440}},
 		Tools:     Tools{Sessions: SessionTools{Visibility: "own"}},
 		Telemetry: Telemetry{LogLevel: "warn", LogFormat: "text", Metrics: true},
@@ -53,6 +54,7 @@ func defaultAutonomy() Autonomy {
 			"todo", "read_skill", "ask_user", "escalate_to_human",
 		},
 		AlwaysAsk: []string{},
+		Deny:      []string{},
 		Sandbox:   "auto",
 		Network:   "ask",
 	}

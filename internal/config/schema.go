@@ -37,6 +37,7 @@ type node struct {
 	keys     []*node // of kindTable, once fields has been called
 	elem     *node   // of kindMap and kindTables
 	enum     []string
+	form     string // of its items: pattern (of tools) or command; "" for any
 	min, max *int64
 	doc      string
 }
@@ -92,6 +93,7 @@ func fieldsOf(t reflect.Type) []*node {
 		if enum := f.Tag.Get("enum"); enum != "" {
 			n.enum = strings.Split(enum, "|")
 		}
+		n.form = f.Tag.Get("form")
 		n.min, n.max = bound(f.Tag.Get("min")), bound(f.Tag.Get("max"))
 		fields = append(fields, n)
 	}

@@ -108,4 +108,5 @@ type Hooks struct {
 	AfterToolCall     []string `toml:"after_tool_call" doc:"Runs after a tool call."`
 	PermissionRequest []string `toml:"permission_request" doc:"May answer a permission request."`
 	BeforeFinalize    []string `toml:"before_finalize" doc:"Runs before a turn ends and may ask for one more pass."`
+	TimeoutSecs       int      `toml:"timeout_secs" min:"1" doc:"Seconds one of them may take."`
 }

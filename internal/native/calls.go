@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
@@ -42,7 +43,7 @@ func (t *turn) runCalls(ctx context.Context, calls []*model.ToolCall) map[string
 func (t *turn) readsAhead(calls []*model.ToolCall) int {
 	n := 0
 	for n < len(calls) {
-		tl, err := t.set.Lookup(calls[n].Name)
+		tl, err := t.agent.Tools.Lookup(calls[n].Name)
 		if err != nil || !tl.Spec().ReadOnly {
 			break
 		}
@@ -79,14 +80,15 @@ type running struct {
 	wish   *model.ToolCall
 	shown  string // toolCallId, ours and unique
 	call   *tool.Call
-	refuse *refusal // why it is not run; nil when it may be
+	refuse *refusal        // why it is not run; nil when it may be
+	denied policy.Decision // what policy refused before the call was prepared
 	result model.ToolResult
 }
 
 // begin announces a call and finds out whether it may run.
 func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 	r := &running{turn: t, wish: wish, shown: session.NewID("c")}
-	tl, err := t.set.Lookup(wish.Name)
+	tl, err := t.agent.Tools.Lookup(wish.Name)
 	if err == nil && wish.Malformed != "" {
 		err = fmt.Errorf("the input of %s is not a JSON object: send the call again", wish.Name)
 	}
@@ -97,6 +99,7 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 		err = r.announce(ctx)
 	} else {
 		r.refuse = &refusal{shown: err.Error()}
+		_ = r.unsettled(ctx, r.denied, err) // it does not run in any case
 		err = r.announceBroken(ctx, tl)
 	}
 	if err == nil && r.refuse == nil {
@@ -186,7 +189,10 @@ func (r *running) finish(ctx context.Context) {
 	if r.refuse != nil {
 		res = r.refuse.result()
 	} else {
+		start := r.now()
 		res = r.run(ctx)
+		took := r.now().Sub(start)
+		defer func() { r.passAfter(ctx, res, took) }()
 	}
 	if r.call != nil && r.call.Close != nil {
 		r.call.Close()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
-	"github.com/grapnel-ai/grapnel/internal/mcp"
+	"github.com/grapnel-ai/grapnel/internal/hook"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
@@ -38,11 +38,10 @@ type Agent struct {
 	MaxActionsPerHour int
 
 	Tools        *tool.Set
-	Servers      []mcp.Server // configured MCP servers
-	MCP          mcp.Options  // what all of a session's servers get; Dir and Roots are the session's
 	Limits       tool.Limits
 	Policy       policy.Settings
-	AllowedRoots []string // roots besides cwd, workspace and the session's own
+	Points       hook.Points // who looks on or has a say; nil for nobody
+	AllowedRoots []string    // roots besides cwd, workspace and the session's own
 	FSRoots      fsroot.Options
 }
 
@@ -51,6 +50,8 @@ type Options struct {
 	// Agent returns an agent's configuration. It is called at each opening.
 	Agent func(alias string) (*Agent, error)
 	Now   func() time.Time // nil means time.Now
+	// Rights are what an owner's sessions may have at most; nil bounds nothing.
+	Rights func(owner string) policy.Rights
 	// Procs keeps the processes that sessions start; nil means no records of them.
 	Procs *proc.Custody
 	// Redact takes secrets out of what tools say, before people and the model get
@@ -71,10 +72,24 @@ func New(opts Options) *Driver {
 
 // Open implements session.Driver. It touches no network.
 func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Handle, error) {
+	var rights policy.Rights
+	if d.opts.Rights != nil {
+		rights = d.opts.Rights(req.Info.Owner)
+	}
+	h, err := d.open(ctx, req, rights)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// open opens an agent that has the rights at most.
+func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights policy.Rights) (*handle, error) {
 	agent, err := d.opts.Agent(req.Info.Agent)
 	if err != nil {
 		return nil, err
 	}
+	agent = agent.within(rights)
 	h := &handle{
 		agent: agent, id: req.Info.ID, info: req.Info, sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact, now: d.opts.Now, procs: d.opts.Procs,
 		reads: tool.NewReads(),
@@ -95,9 +110,21 @@ func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Han
 		return nil, err
 	}
 	h.learnServers(req.Servers)
-	h.openServers(req.Servers)
+	h.unserved = serverNames(req.Servers)
 	return h, nil
 }
+
+// within returns the agent with no more than the rights.
+func (a *Agent) within(r policy.Rights) *Agent {
+	bound := *a
+	bound.Policy = a.Policy.Within(r)
+	bound.FSRoots.Anywhere = a.FSRoots.Anywhere && !bound.Policy.WorkspaceOnly
+	return &bound
+}
+
+// rights are what the session may do now, and so the most that an agent it
+// starts may.
+func (h *handle) rights() policy.Rights { return h.policy.Rights(h.choice().Mode) }
 
 // openRoots opens the directories the session may touch: its cwd first.
 func (h *handle) openRoots() (*fsroot.Set, error) {

@@ -2,11 +2,13 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/hook"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
@@ -42,6 +44,7 @@ func (r *running) decide(s policy.Subject) policy.Decision {
 // forbids returns why policy refuses a subject outright, or nil.
 func (r *running) forbids(s policy.Subject) error {
 	if d := r.decide(s); d.Verdict == policy.Deny {
+		r.denied = d
 		return fmt.Errorf("%s. %s", byPolicy(d).shown, byPolicy(d).advice)
 	}
 	return nil
@@ -54,56 +57,86 @@ func byPolicy(d policy.Decision) *refusal {
 	}
 }
 
-// leave finds out whether a call may run: by policy alone, or by asking.
+// leave finds out whether a call may run: by policy alone, by a hook, or by
+// asking. Whatever comes of it is told to the points.
 func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
-	if r.call.Question != nil {
-		return nil, nil // a question asks for itself
+	d := policy.Decision{Rule: "question", Reason: "nobody is asked for leave to ask"}
+	if r.call.Question == nil {
+		d = r.decide(r.call.Subject)
 	}
-	d := r.decide(r.call.Subject)
-	if d.Verdict == policy.Deny {
-		return byPolicy(d), nil
+	s, no, err := r.settle(ctx, acts, d)
+	if err != nil {
+		return nil, errors.Join(err, r.unsettled(ctx, d, err))
 	}
-	if acts && !r.budget.take(r.now(), r.agent.MaxActionsPerHour) {
-		return &refusal{
-			shown:  fmt.Sprintf("not run: this session has used its %d actions of this hour (autonomy.max_actions_per_hour)", r.agent.MaxActionsPerHour),
-			advice: "Say so to the user and go on without acting.",
-		}, nil
+	if untold := r.settledCall(ctx, s); no == nil {
+		no = untold
 	}
-	if d.Verdict == policy.Ask {
-		if no, err := r.ask(ctx, d); no != nil || err != nil {
-			return no, err
-		}
-	}
-	if r.call.Decided != nil {
+	if no == nil && r.call.Decided != nil {
 		r.call.Decided(d)
 	}
-	return nil, nil
+	return no, nil
 }
 
-func (r *running) ask(ctx context.Context, d policy.Decision) (*refusal, error) {
+// unsettled tells the points of a call that was stopped before or while it was
+// decided. d is what policy had to say of it, if anything.
+func (r *running) unsettled(ctx context.Context, d policy.Decision, cause error) error {
+	s := hook.Settled{Verdict: policy.Deny, Rule: d.Rule, Reason: cause.Error(), By: hook.ByNobody}
+	if d.Verdict == policy.Deny {
+		s.By = hook.ByPolicy
+	}
+	return r.points().Settled(settled(ctx), r.hookCall(), s)
+}
+
+// settle goes through all that may refuse or allow a call. The refusal is nil
+// when it may run.
+func (r *running) settle(ctx context.Context, acts bool, d policy.Decision) (hook.Settled, *refusal, error) {
+	s := hook.Settled{Verdict: d.Verdict, Rule: d.Rule, Reason: d.Reason, By: hook.ByPolicy}
+	if d.Verdict == policy.Deny {
+		return s, byPolicy(d), nil
+	}
+	if blocked, no := r.passBefore(ctx, d); no != nil {
+		return blocked, no, ctx.Err()
+	}
+	if acts && r.call.Question == nil && !r.budget.take(r.now(), r.agent.MaxActionsPerHour) {
+		s.Verdict, s.Rule = policy.Deny, "max_actions_per_hour"
+		s.Reason = fmt.Sprintf("this session has used its %d actions of this hour (autonomy.max_actions_per_hour)", r.agent.MaxActionsPerHour)
+		return s, &refusal{shown: "not run: " + s.Reason, advice: "Say so to the user and go on without acting."}, nil
+	}
+	if d.Verdict == policy.Allow {
+		return s, nil, nil
+	}
+	if answer, no, answered := r.hookAnswers(ctx, d); answered {
+		return answer, no, nil
+	}
+	return r.ask(ctx, d)
+}
+
+// ask puts the call to the people attached.
+func (r *running) ask(ctx context.Context, d policy.Decision) (hook.Settled, *refusal, error) {
 	body, err := json.Marshal(permissionParams{r.id, r.permissionCall(d), options(d)})
 	if err != nil {
-		return nil, err
+		return hook.Settled{}, nil, err
 	}
 	v, err := r.sink.Ask(ctx, session.KindPermission, jsontext.Value(body))
 	if err != nil {
-		return nil, err
+		return hook.Settled{}, nil, err
 	}
+	s := byPerson(v, d)
 	switch {
 	case v.Outcome == session.Declined:
-		return &refusal{
+		return s, &refusal{
 			shown:  "the user said no to this call",
 			advice: "Do not try it another way; ask what to do instead if it matters.",
 		}, nil
 	case v.Outcome != session.Selected:
-		return &refusal{
+		return s, &refusal{
 			shown:  fmt.Sprintf("not run: permission was needed and nobody gave it (%s)", v.Reason),
 			advice: "This was not a person's decision.",
 		}, nil
 	case v.Option == optionAllowAlways:
-		return nil, r.remember(ctx, d.Grant)
+		return s, nil, r.remember(ctx, d.Grant)
 	}
-	return nil, nil
+	return s, nil, nil
 }
 
 // permissionCall is the announced call as the request shows it: what will run,

@@ -51,7 +51,7 @@ func modeChoice(m policy.Mode) selectChoice {
 // choose sets the options a session starts with: what was chosen earlier where
 // it is still offered, the configured values elsewhere.
 func (h *handle) choose(earlier map[string]string) {
-	modes := policy.Modes(h.agent.Policy.Level)
+	modes := h.policy.Modes()
 	h.chosen = choice{Mode: modes[0], Model: h.agent.Model}
 	if m := policy.Mode(earlier[optionMode]); slices.Contains(modes, m) {
 		h.chosen.Mode = m
@@ -68,7 +68,7 @@ func (h *handle) choose(earlier map[string]string) {
 // choice to make are offered.
 func (h *handle) configOptions(c choice) []selectOption {
 	mode := selectOption{ID: optionMode, Name: "Mode", Category: optionMode, Type: "select", Current: string(c.Mode)}
-	for _, m := range policy.Modes(h.agent.Policy.Level) {
+	for _, m := range h.policy.Modes() {
 		mode.Options = append(mode.Options, modeChoice(m))
 	}
 	list := []selectOption{mode}
@@ -121,7 +121,7 @@ func (h *handle) modes(c choice) any {
 		Current   string `json:"currentModeId"`
 		Available []mode `json:"availableModes"`
 	}{Current: string(c.Mode)}
-	for _, m := range policy.Modes(h.agent.Policy.Level) {
+	for _, m := range h.policy.Modes() {
 		shown := modeChoice(m)
 		state.Available = append(state.Available, mode{shown.Value, shown.Name, shown.Description})
 	}

@@ -15,7 +15,9 @@ type turn struct {
 	provider model.Provider
 	choice   choice
 	stable   string // of the system prompt, once it was needed
-	said     bool   // the model or we have shown the user any text
+	// finalized is set once the last point of the turn was asked.
+	finalized bool
+	said      bool // the model or we have shown the user any text
 }
 
 // Prompt implements session.Handle: model steps and tool calls until the model
@@ -58,7 +60,7 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err := t.keep(ctx, record{Message: &user}); err != nil {
 		return "", err
 	}
-	if err := t.awaitServers(ctx); err != nil {
+	if err := t.reportServers(ctx); err != nil {
 		return "", err
 	}
 	if err := t.connect(ctx); err != nil {
@@ -80,9 +82,6 @@ func (t *turn) loop(ctx context.Context) (session.StopReason, error) {
 		if err := t.compactIfNear(ctx); err != nil {
 			return "", err
 		}
-		if err := t.tellOfServers(ctx); err != nil {
-			return "", err
-		}
 		t.choice = t.handle.choice() // options take effect on the next step
 		resp, err := t.step(ctx, stepOptions{})
 		if err != nil {
@@ -102,6 +101,9 @@ func (t *turn) conclude(ctx context.Context, resp *model.Response) (done bool, s
 	if len(calls) == 0 {
 		if stop = stopReason(resp.Stop); stop != session.EndTurn {
 			return true, stop, t.explainStop(ctx, stop)
+		}
+		if again, err := t.onceMore(ctx, resp); again || err != nil {
+			return false, "", errors.Join(err, t.keepSteered(ctx, nil))
 		}
 		if t.endTurn() {
 			return true, stop, t.sayIfSilent(ctx)

@@ -22,6 +22,7 @@ func (p *Policy) Decide(s Subject, grants []Grant, mode Mode) Decision {
 	for _, f := range s.Paths {
 		s.Acts = s.Acts || f.Write
 	}
+	mode = p.held(mode)
 	j := &judge{Policy: p, s: &s, grants: grants, mode: mode, level: p.level(mode)}
 	if d, ok := j.refused(); ok {
 		return d

@@ -60,6 +60,7 @@ type Settings struct {
 	// Network says what becomes of calls that use the network. Anything unknown
 	// counts as ask.
 	Network Network
+	MaxMode Mode // the widest mode a session may be in; "" for any its level has
 	// Sandboxed says that the operating system confines commands. Without it,
 	// commands that run code of the repository ask.
 	Sandboxed bool

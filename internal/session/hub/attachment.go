@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -129,9 +130,15 @@ func (t *attachment) Answer(ctx context.Context, v session.Verdict) (bool, error
 	return false, nil
 }
 
-// Set implements session.Attachment.
+// Set implements session.Attachment. A mode can answer in advance what only
+// approvers may answer, and so can an option nobody here knows; who may only
+// prompt chooses the model and how much it thinks.
 func (t *attachment) Set(ctx context.Context, option, value string) (s session.Setup, err error) {
-	if err := t.may(session.Prompter); err != nil {
+	role := session.Approver
+	if ofTheModel(t.Setup(), option) {
+		role = session.Prompter
+	}
+	if err := t.may(role); err != nil {
 		return s, err
 	}
 	err = t.with(ctx, func(a *actor.Actor) error {
@@ -139,6 +146,24 @@ func (t *attachment) Set(ctx context.Context, option, value string) (s session.S
 		return err
 	})
 	return s, err
+}
+
+// ofTheModel reports an option that chooses the model or how it thinks (ACP
+// SessionConfigOptionCategory).
+func ofTheModel(s session.Setup, option string) bool {
+	var list []struct {
+		ID       string `json:"id"`
+		Category string `json:"category"`
+	}
+	if json.Unmarshal(s.ConfigOptions, &list) != nil {
+		return false
+	}
+	for _, o := range list {
+		if o.ID == option {
+			return o.Category == "model" || o.Category == "thought_level"
+		}
+	}
+	return false
 }
 
 // Record implements session.Attachment.

@@ -29,6 +29,7 @@ func peopleContracts() []contract {
 		{name: "TurnEndsWithARequestOpen", test: testLeftOpen},
 		{name: "Elicitation", test: testElicitation},
 		{name: "RolesAreKept", test: testRoles},
+		{name: "PrompterSetsNoMode", test: testPrompterSetsNoMode},
 	}
 }
 
@@ -241,7 +242,7 @@ func testRoles(e *Env) {
 	o := e.Join(c.Info().ID, session.AttachRequest{Role: session.Observer})
 	_, prompt := o.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say x")})
 	_, _, steer := o.Steer(e.Context(), Blocks("say x"))
-	_, set := o.Set(e.Context(), "mode", "x")
+	_, set := o.Set(e.Context(), "model", "x")
 	for name, err := range map[string]error{
 		"prompt": prompt, "steer": steer, "set": set, "cancel": o.Cancel(e.Context()),
 		"record": o.Record(e.Context(), Params("s", `{"sessionUpdate":"x"}`)),
@@ -249,5 +250,25 @@ func testRoles(e *Env) {
 		if !errors.Is(err, session.ErrRole) {
 			e.Errorf("an observer's %s: %v, want ErrRole", name, err)
 		}
+	}
+}
+
+// testPrompterSetsNoMode: a mode answers what approvers are asked.
+func testPrompterSetsNoMode(e *Env) {
+	c := e.New()
+	prompter := e.Join(c.Info().ID, session.AttachRequest{Role: session.Prompter})
+	for _, option := range []string{"mode", "not-offered"} {
+		if _, err := prompter.Set(e.Context(), option, "full"); !errors.Is(err, session.ErrRole) {
+			e.Errorf("a prompter sets %s: %v, want ErrRole", option, err)
+		}
+	}
+	if strings.Contains(string(c.Setup().ConfigOptions), "full") {
+		e.Errorf("it is set: %s", c.Setup().ConfigOptions)
+	}
+	if _, err := prompter.Set(e.Context(), "model", "m2"); err != nil {
+		e.Errorf("a prompter chooses a model: %v", err)
+	}
+	if _, err := c.Set(e.Context(), "mode", "full"); err != nil {
+		e.Errorf("an approver sets a mode: %v", err)
 	}
 }

@@ -167,13 +167,16 @@ func (h *ScriptHandle) Setup() session.Setup {
 }
 
 func (h *ScriptHandle) options() jsontext.Value {
-	raw, _ := json.Marshal([]map[string]string{{"id": "mode", "currentValue": h.config["mode"]}})
+	raw, _ := json.Marshal([]map[string]string{
+		{"id": "mode", "category": "mode", "currentValue": h.config["mode"]},
+		{"id": "model", "category": "model", "currentValue": h.config["model"]},
+	})
 	return raw
 }
 
 // Set implements session.Handle.
 func (h *ScriptHandle) Set(ctx context.Context, option, value string) (session.Setup, error) {
-	if option != "mode" {
+	if option != "mode" && option != "model" {
 		return session.Setup{}, session.Invalidf("unknown option %q", option)
 	}
 	h.mu.Lock()
