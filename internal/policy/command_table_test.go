@@ -296,6 +296,18 @@ var commandTests = []struct{ want, command string }{
 	{ask, "docker run x"},
 	{ask, "gh pr list"},
 
+	// Names in files, and links met on the way.
+	{ask, "wc --files0-from=list"},
+	{ask, "du --files0=list"},
+	{ask, "sort --files0-from=list"},
+	{askGrant, "find -L . -name x"},
+	{askGrant, "find . -follow -name x"},
+	{askGrant, "fd -L x"},
+	{askGrant, "ls -LR"},
+	{askGrant, "ls -R --dereference"},
+	{askGrant, "du -L"},
+	{askGrant, "tree -l"},
+
 	// Medium risk asks and may be granted.
 	{askGrant, "rm x"},
 	{askGrant, "mv a b"},

@@ -10,6 +10,7 @@ func (c *call) reader() bool {
 		"shasum", "sum", "strings", "od", "hexdump", "base64", "base32", "stat", "du", "df", "ls", "dir", "vdir", "readlink",
 		"realpath", "zcat", "gzcat", "xzcat", "bzcat", "zstdcat", "tsort", "pathchk",
 		"exa", "eza", "tokei", "scc":
+		c.walksLinks()
 		c.paths(c.args, false)
 	case "cut":
 		c.paths(operands(c.args), false)
@@ -29,6 +30,29 @@ func (c *call) reader() bool {
 		return false
 	}
 	return true
+}
+
+// walksLinks judges options with which a command reads what no argument names:
+// behind links it finds, or from a list in a file.
+func (c *call) walksLinks() {
+	const links = "it follows links out of the session's directories"
+	switch c.name {
+	case "ls", "dir", "vdir":
+		if (c.short("R") || c.long("recursive")) && (c.short("L") || c.long("dereference")) {
+			c.raise(Medium, links)
+		}
+	case "exa", "eza":
+		if c.short("X") || c.long("dereference", "follow-symlinks") {
+			c.raise(Medium, links)
+		}
+	case "du":
+		if c.short("L") || c.long("dereference") {
+			c.raise(Medium, links)
+		}
+	}
+	if c.long("files0-from") {
+		c.hard("it reads the names of other files from a file")
+	}
 }
 
 // grep judges searches: the first operand is what to look for unless an option
@@ -110,6 +134,13 @@ func (c *call) walkActions() {
 		case "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from":
 			c.hard("it writes or reads a list in a file")
 		}
+	}
+	const links = "it follows links out of the session's directories"
+	switch {
+	case c.name == "find" && (c.short("L") || c.word("-follow")),
+		c.name == "tree" && c.short("l"),
+		(c.name == "fd" || c.name == "fdfind") && (c.short("L") || c.long("follow")):
+		c.raise(Medium, links)
 	}
 	switch {
 	case c.name == "tree" && (c.short("o") || c.long("output")):
