@@ -1,0 +1,5 @@
+//go:build linux
+
+package hostile
+
+func scriptEscapes() []escape { return nil }
