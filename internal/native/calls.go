@@ -225,7 +225,7 @@ func (r *running) run(ctx context.Context) tool.Result {
 }
 
 func (r *running) showEnd(ctx context.Context, res tool.Result) error {
-	u := toolUpdate{Kind: session.KindToolUpdate, ID: r.shown, Status: statusCompleted, RawOutput: res.RawOutput}
+	u := toolUpdate{Kind: session.KindToolUpdate, ID: r.shown, Title: res.Title, Status: statusCompleted, RawOutput: res.RawOutput}
 	if res.IsError {
 		u.Status = statusFailed
 	}

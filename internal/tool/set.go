@@ -64,6 +64,7 @@ func Default() []Tool {
 		contentSearch{},
 		shell{},
 		git{},
+		deliverFile{},
 		todo{},
 		askUser{},
 		escalate{},

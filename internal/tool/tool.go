@@ -79,6 +79,7 @@ type Diff struct {
 
 // Result is what came of a call. Failure is a result too: the model reads it.
 type Result struct {
+	Title     string         // replaces the call's title from now on; "" keeps it
 	Text      string         // for the model, bounded by Limits.ModelBytes
 	Content   []Content      // for people; nil means Text alone
 	RawOutput jsontext.Value // structured output for clients; may be nil

@@ -114,7 +114,7 @@ func TestSet(t *testing.T) {
 	for _, s := range set.Specs() {
 		names = append(names, s.Name)
 	}
-	const want = "ask_user, content_search, escalate_to_human, file_edit, file_read, file_write, git, glob_search, list_dir, shell, todo"
+	const want = "ask_user, content_search, deliver_file, escalate_to_human, file_edit, file_read, file_write, git, glob_search, list_dir, shell, todo"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("names = %s", got)
 	}
@@ -134,7 +134,7 @@ func TestSet(t *testing.T) {
 func TestSchemasMatchTheArguments(t *testing.T) {
 	args := map[string]any{
 		"file_read": fileReadArgs{}, "file_write": fileWriteArgs{}, "file_edit": fileEditArgs{}, "list_dir": listDirArgs{},
-		"glob_search": globSearchArgs{}, "content_search": contentSearchArgs{}, "shell": shellArgs{}, "git": gitArgs{},
+		"deliver_file": deliverFileArgs{}, "glob_search": globSearchArgs{}, "content_search": contentSearchArgs{}, "shell": shellArgs{}, "git": gitArgs{},
 		"todo": todoArgs{}, "ask_user": askUserArgs{}, "escalate_to_human": escalateArgs{},
 	}
 	for _, tool := range Default() {
@@ -188,6 +188,7 @@ func TestT4KindTitleLocations(t *testing.T) {
 		{fileWrite{}, `{"path":"b.txt","content":"x"}`, KindEdit},
 		{fileEdit{}, `{"path":"a.txt","old_text":"x","new_text":"y"}`, KindEdit},
 		{listDir{}, ``, KindRead},
+		{deliverFile{}, `{"path":"a.txt"}`, KindRead},
 		{globSearch{}, `{"pattern":"*.txt"}`, KindSearch},
 		{contentSearch{}, `{"pattern":"x"}`, KindSearch},
 		{shell{}, `{"command":"true"}`, KindExecute},

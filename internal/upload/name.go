@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"strings"
@@ -21,10 +22,8 @@ const (
 // nothing is left.
 func Name(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
-	if u, err := url.Parse(s); err == nil && u.Scheme != "" && len(u.Scheme) > 1 {
-		if s = u.Path; s == "" {
-			s = u.Opaque
-		}
+	if u, err := url.Parse(s); err == nil && strings.Contains(s, "://") {
+		s = u.Path
 	}
 	s = strings.ReplaceAll(s, `\`, "/")
 	s = printable.Line(strings.ToValidUTF8(path.Base("/"+s), "\uFFFD"))
@@ -45,7 +44,7 @@ func shorten(s string) string {
 }
 
 // ext is the ending an upload gets: that of an image's true type, else the one
-// its name came with, else one for its type; "" when there is none.
+// its name came with, else one for its type.
 func ext(name, mimeType string) string {
 	own := strings.ToLower(path.Ext(Name(name)))
 	if strings.HasPrefix(mimeType, "image/") && media.Ext(mimeType) != "" && !(own == ".jpeg" && mimeType == "image/jpeg") {
@@ -54,7 +53,7 @@ func ext(name, mimeType string) string {
 	if isExt(own) {
 		return own
 	}
-	return media.Ext(mimeType)
+	return cmp.Or(media.Ext(mimeType), ".bin")
 }
 
 // isExt reports whether s is a dot and a few letters and digits.

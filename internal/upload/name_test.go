@@ -19,6 +19,7 @@ func TestName(t *testing.T) {
 		`C:\Users\me\report.pdf`:            "report.pdf",
 		"../../../etc/passwd":               "passwd",
 		"attachment://deliver/ab.pdf":       "ab.pdf",
+		"notes: today.txt":                  "notes: today.txt",
 		"..":                                "",
 		"":                                  "",
 		"/":                                 "",
