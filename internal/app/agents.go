@@ -77,6 +77,8 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
 		MaxActionsPerHour: autonomy.MaxActionsPerHour,
 		Tools:             tool.NewSet(tool.Default()...),
+		Servers:           a.mcpServers(c, conf.MCPServers),
+		MCP:               a.mcpOptions(),
 		Policy:            policySettings(autonomy),
 		Points:            a.points(c),
 		AllowedRoots:      expandAll(autonomy.AllowedRoots),

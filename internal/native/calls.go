@@ -43,7 +43,7 @@ func (t *turn) runCalls(ctx context.Context, calls []*model.ToolCall) map[string
 func (t *turn) readsAhead(calls []*model.ToolCall) int {
 	n := 0
 	for n < len(calls) {
-		tl, err := t.agent.Tools.Lookup(calls[n].Name)
+		tl, err := t.set.Lookup(calls[n].Name)
 		if err != nil || !tl.Spec().ReadOnly {
 			break
 		}
@@ -88,7 +88,7 @@ type running struct {
 // begin announces a call and finds out whether it may run.
 func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 	r := &running{turn: t, wish: wish, shown: session.NewID("c")}
-	tl, err := t.agent.Tools.Lookup(wish.Name)
+	tl, err := t.set.Lookup(wish.Name)
 	if err == nil && wish.Malformed != "" {
 		err = fmt.Errorf("the input of %s is not a JSON object: send the call again", wish.Name)
 	}

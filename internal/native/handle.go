@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/mcp"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
@@ -17,22 +18,26 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
 
-// handle is one opened native agent. The turn's goroutine owns past; the rest
-// that changes is under mu.
+// handle is one opened native agent. The turn's goroutine owns past, awaited
+// and set; the rest that changes is under mu.
 type handle struct {
-	agent    *Agent
-	id       string
-	info     session.Info
-	sink     session.Sink
-	redact   *secret.Redactor
-	now      func() time.Time
-	procs    *proc.Custody
-	roots    *fsroot.Set
-	reads    *tool.Reads
-	policy   *policy.Policy
-	budget   budget
-	past     *history
-	unserved []string // the client's MCP servers, until they are told of
+	agent   *Agent
+	id      string
+	info    session.Info
+	sink    session.Sink
+	redact  *secret.Redactor
+	now     func() time.Time
+	procs   *proc.Custody
+	roots   *fsroot.Set
+	reads   *tool.Reads
+	policy  *policy.Policy
+	budget  budget
+	past    *history
+	servers *mcp.Servers
+	awaited bool // the first prompt has waited for the servers
+
+	set        *tool.Set // of the last model step
+	setVersion uint64    // the version of the servers' tools in set
 
 	mu      sync.Mutex
 	chosen  choice
@@ -94,7 +99,8 @@ func (h *handle) endTurn() bool {
 }
 
 // Close implements session.Handle.
-func (h *handle) Close(context.Context) error {
+func (h *handle) Close(ctx context.Context) error {
+	h.closeServers(ctx)
 	if h.roots == nil {
 		return nil
 	}

@@ -24,6 +24,8 @@ type record struct {
 	Usage   *model.Usage    `json:"usage,omitzero"`
 	Cost    float64         `json:"cost,omitzero"`
 	Window  uint64          `json:"window,omitzero"` // tokens the step filled
+	// Told is what people were told of broken MCP servers, by name.
+	Told *map[string]string `json:"told,omitzero"`
 }
 
 // history is the projection of the private events: what the model is sent.
@@ -34,6 +36,7 @@ type history struct {
 	cost     float64
 	window   uint64          // tokens of the window filled by the last step
 	callIDs  map[string]bool // tool-call ids in messages
+	told     map[string]string
 }
 
 func newHistory() *history { return &history{callIDs: make(map[string]bool)} }
@@ -69,6 +72,9 @@ func (h *history) apply(r *record) {
 	}
 	if r.Message != nil {
 		h.add(*r.Message)
+	}
+	if r.Told != nil {
+		h.told = *r.Told
 	}
 	if r.Usage != nil {
 		h.usage = h.usage.Add(*r.Usage)

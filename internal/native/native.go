@@ -11,6 +11,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/hook"
+	"github.com/grapnel-ai/grapnel/internal/mcp"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
@@ -38,6 +39,8 @@ type Agent struct {
 	MaxActionsPerHour int
 
 	Tools        *tool.Set
+	Servers      []mcp.Server // configured MCP servers
+	MCP          mcp.Options  // what all of a session's servers get; Dir and Roots are the session's
 	Limits       tool.Limits
 	Policy       policy.Settings
 	Points       hook.Points // who looks on or has a say; nil for nobody
@@ -110,7 +113,7 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 		return nil, err
 	}
 	h.learnServers(req.Servers)
-	h.unserved = serverNames(req.Servers)
+	h.openServers(req.Servers)
 	return h, nil
 }
 

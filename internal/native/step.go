@@ -51,7 +51,7 @@ func (t *turn) request(o stepOptions) *model.Request {
 		Model:       t.choice.Model,
 		System:      t.systemPrompt(),
 		Messages:    messages,
-		Tools:       toolSpecs(t.agent.Tools),
+		Tools:       toolSpecs(t.tools()),
 		NoToolCalls: o.noTools,
 		Thinking:    t.choice.Thought,
 		CacheKey:    t.id,

@@ -42,6 +42,7 @@ func (t *turn) stablePrompt() string {
 	if t.info.Cwd != t.agent.Workspace {
 		stable = append(stable, t.instructions(t.info.Cwd, projectFiles[:], 1)...)
 	}
+	stable = append(stable, t.serverWords()...)
 	return strings.Join(stable, "\n\n")
 }
 

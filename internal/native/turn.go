@@ -60,7 +60,7 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err := t.keep(ctx, record{Message: &user}); err != nil {
 		return "", err
 	}
-	if err := t.reportServers(ctx); err != nil {
+	if err := t.awaitServers(ctx); err != nil {
 		return "", err
 	}
 	if err := t.connect(ctx); err != nil {
@@ -80,6 +80,9 @@ func (t *turn) connect(ctx context.Context) (err error) {
 func (t *turn) loop(ctx context.Context) (session.StopReason, error) {
 	for step := 0; step < t.agent.MaxIterations; step++ {
 		if err := t.compactIfNear(ctx); err != nil {
+			return "", err
+		}
+		if err := t.tellOfServers(ctx); err != nil {
 			return "", err
 		}
 		t.choice = t.handle.choice() // options take effect on the next step

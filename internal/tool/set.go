@@ -31,6 +31,15 @@ func NewSet(tools ...Tool) *Set {
 	return s
 }
 
+// With returns a set that has more tools besides those of s. Of two tools with
+// one name that of s wins.
+func (s *Set) With(more ...Tool) *Set {
+	if len(more) == 0 {
+		return s
+	}
+	return NewSet(append(more[:len(more):len(more)], s.tools...)...)
+}
+
 // Specs returns the descriptions of all tools, sorted by name, so that a
 // provider's cache of the prompt holds. The caller must not change it.
 func (s *Set) Specs() []Spec { return s.specs }

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/mcp"
+	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/secret"
+)
+
+// mcpOptions are what the MCP servers of every session get.
+func (a *App) mcpOptions() mcp.Options {
+	return mcp.Options{Version: a.opts.Version, Environ: proc.Environ(a.opts.Environ)}
+}
+
+// mcpServers are the configured MCP servers of those names.
+func (a *App) mcpServers(c *config.Config, names []string) []mcp.Server {
+	src := secret.Source{Getenv: a.conf.getenv, Dir: string(a.opts.Home)}
+	var list []mcp.Server
+	for _, name := range names {
+		if conf, ok := c.MCP.Servers[name]; ok { // the loader has warned of others
+			list = append(list, mcpServer(name, conf, src))
+		}
+	}
+	return list
+}
+
+func mcpServer(name string, conf config.MCPServer, src secret.Source) mcp.Server {
+	return mcp.Server{
+		Name: name, Transport: mcp.Transport(conf.Transport),
+		Command: conf.Command, Args: conf.Args, URL: conf.URL,
+		Timeout: time.Duration(conf.TimeoutSecs) * time.Second,
+		Secrets: func(ctx context.Context) (mcp.Secrets, error) {
+			env, err := resolveAll(ctx, conf.Env, src)
+			if err != nil {
+				return mcp.Secrets{}, fmt.Errorf("mcp.servers.%s.env: %w", name, err)
+			}
+			headers, err := resolveAll(ctx, conf.Headers, src)
+			if err != nil {
+				return mcp.Secrets{}, fmt.Errorf("mcp.servers.%s.headers: %w", name, err)
+			}
+			return mcp.Secrets{Env: env, Headers: headers}, nil
+		},
+	}
+}
+
+// resolveAll looks references up. The error names the one that is missing.
+func resolveAll(ctx context.Context, refs map[string]secret.Ref, src secret.Source) (map[string]string, error) {
+	values := make(map[string]string, len(refs))
+	for name, ref := range refs {
+		v, err := ref.Resolve(ctx, src)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		values[name] = v
+	}
+	return values, nil
+}

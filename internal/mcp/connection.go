@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
+)
+
+const (
+	// firstVersion is the protocol version a server is greeted with: all of them
+	// know that greeting. One that refuses it is greeted the newer way.
+	firstVersion = "2025-11-25"
+	// maxPages and maxListed bound a server's list of tools.
+	maxPages  = 50
+	maxListed = 2000
+	// listBound is how long the list may take.
+	listBound = 30 * time.Second
+	// maxInstructions is how much of a server's instructions is kept, in bytes.
+	maxInstructions = 4 << 10
+	// maxStretch is how many timeouts a call may last whose server reports
+	// progress all the time.
+	maxStretch = 10
+)
+
+// connection is one server, connected.
+type connection struct {
+	conf    Server
+	session *sdk.ClientSession
+	link    link
+	changed chan struct{} // holds one when the server says that its tools changed
+
+	mu       sync.Mutex
+	next     int64
+	progress map[any]func(*sdk.ProgressNotificationParams)
+}
+
+// link is the transport below a connection, and what it knows of failures.
+type link interface {
+	transport() sdk.Transport
+	// why adds to an error what the transport has seen.
+	why(err error) error
+}
+
+// connect starts or dials a server and shakes hands.
+func connect(ctx context.Context, conf Server, o Options) (*connection, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectBound)
+	defer cancel()
+	var secrets Secrets
+	if conf.Secrets != nil {
+		var err error
+		if secrets, err = conf.Secrets(ctx); err != nil {
+			return nil, &finalError{err}
+		}
+	}
+	c, err := greet(ctx, conf, o, secrets, firstVersion)
+	if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) {
+		if newer, err := greet(ctx, conf, o, secrets, ""); err == nil {
+			return newer, nil
+		}
+	}
+	return c, err
+}
+
+func greet(ctx context.Context, conf Server, o Options, secrets Secrets, version string) (*connection, error) {
+	c := &connection{conf: conf, changed: make(chan struct{}, 1), progress: make(map[any]func(*sdk.ProgressNotificationParams))}
+	var err error
+	if c.link, err = newLink(ctx, conf, o, secrets); err != nil {
+		return nil, err
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "grapnel", Title: "Grapnel", Version: o.Version}, &sdk.ClientOptions{
+		Capabilities:                capabilities(),
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.noteChange() },
+		ProgressNotificationHandler: c.noteProgress,
+		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true},
+	})
+	addRoots(client, o.Roots)
+	c.session, err = client.Connect(ctx, c.link.transport(), &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return c, nil
+}
+
+func (c *connection) noteChange() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns when the connection has ended by itself.
+func (c *connection) wait() error {
+	if err := c.session.Wait(); err != nil {
+		return err
+	}
+	return errors.New("it ended the connection")
+}
+
+func (c *connection) close() { _ = c.session.Close() }
+
+// explain makes a failure one sentence for people.
+func (c *connection) explain(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("it gave no answer in time (%w)", err)
+	}
+	return c.link.why(err)
+}
+
+// list asks for all tools.
+func (c *connection) list(ctx context.Context) ([]*sdk.Tool, error) {
+	if r := c.session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Tools == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, listBound)
+	defer cancel()
+	var all []*sdk.Tool
+	params := &sdk.ListToolsParams{}
+	for range maxPages {
+		r, err := c.session.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r.Tools...)
+		if r.NextCursor == "" || r.NextCursor == params.Cursor || len(all) >= maxListed {
+			break
+		}
+		params.Cursor = r.NextCursor
+	}
+	return all, nil
+}
+
+// instructions are what the server wants models to know, bounded.
+func (c *connection) instructions() string {
+	r := c.session.InitializeResult()
+	if r == nil {
+		return ""
+	}
+	return cut(strings.TrimSpace(r.Instructions), maxInstructions)
+}
+
+// call runs a tool. It ends with ctx at once, and otherwise when the server has
+// given no sign of life for the server's timeout.
+func (c *connection) call(ctx context.Context, name string, input []byte, progress func(string)) (*sdk.CallToolResult, error) {
+	timeout := c.conf.Timeout
+	if timeout <= 0 {
+		timeout = DefaultTimeout
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	silent := time.AfterFunc(timeout, func() { end(&timeoutError{timeout}) })
+	defer silent.Stop()
+	last := time.AfterFunc(maxStretch*timeout, func() { end(&timeoutError{maxStretch * timeout}) })
+	defer last.Stop()
+
+	params := &sdk.CallToolParams{Name: name, Arguments: rawArguments(input)}
+	token, forget := c.listen(func(p *sdk.ProgressNotificationParams) {
+		silent.Reset(timeout)
+		if progress != nil {
+			progress(progressText(p))
+		}
+	})
+	defer forget()
+	params.SetProgressToken(token)
+	r, err := c.session.CallTool(ctx, params)
+	if late := (*timeoutError)(nil); err != nil && errors.As(context.Cause(ctx), &late) {
+		return nil, late
+	}
+	return r, err
+}
+
+// listen registers who hears of a call's progress.
+func (c *connection) listen(f func(*sdk.ProgressNotificationParams)) (token any, forget func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next++
+	key := fmt.Sprintf("p%d", c.next)
+	c.progress[key] = f
+	return key, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.progress, key)
+	}
+}
+
+func (c *connection) noteProgress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+	key, ok := r.Params.ProgressToken.(string)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	f := c.progress[key]
+	c.mu.Unlock()
+	if f != nil {
+		f(r.Params)
+	}
+}
+
+func progressText(p *sdk.ProgressNotificationParams) string {
+	text := printable.Line(cut(p.Message, 500))
+	if p.Total > 0 {
+		return strings.TrimSpace(fmt.Sprintf("%g/%g %s", p.Progress, p.Total, text))
+	}
+	return text
+}
+
+// timeoutError is a call that the server did not answer in time.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string {
+	return fmt.Sprintf("no answer within %s; raise timeout_secs of the server if it needs longer", e.after)
+}

@@ -1,0 +1,127 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/grapnel-ai/grapnel/internal/mcp/stdio"
+	"github.com/grapnel-ai/grapnel/internal/printable"
+	"github.com/grapnel-ai/grapnel/internal/proc"
+)
+
+// newLink makes the transport of a server.
+func newLink(ctx context.Context, conf Server, o Options, secrets Secrets) (link, error) {
+	switch conf.Transport {
+	case HTTP, SSE:
+		return newWebLink(conf, secrets)
+	}
+	return newProcessLink(ctx, conf, o, secrets)
+}
+
+// processLink is a server that is a child process.
+type processLink struct {
+	stdio  *stdio.Transport
+	hidden hidden
+}
+
+func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets) (link, error) {
+	env := o.Environ
+	if env == nil {
+		env = proc.Environ(nil)
+	}
+	env = slices.Clone(env)
+	for name, value := range secrets.Env {
+		env = append(env, name+"="+value)
+	}
+	spec := proc.Spec{Argv: append([]string{conf.Command}, conf.Args...), Dir: o.Dir, Env: env}
+	if o.Confine != nil {
+		var err error
+		if spec, err = o.Confine(ctx, spec); err != nil {
+			return nil, err
+		}
+	}
+	return &processLink{
+		stdio:  &stdio.Transport{Spec: spec, Stderr: &stdio.Tail{}, Noise: &stdio.Tail{}},
+		hidden: hide(secrets),
+	}, nil
+}
+
+func (l *processLink) transport() sdk.Transport { return l.stdio }
+
+// why adds how the process ended and what it said last.
+func (l *processLink) why(err error) error {
+	if start := (*proc.StartError)(nil); errors.As(err, &start) {
+		return &finalError{start}
+	}
+	exit := l.stdio.Exit()
+	text := err.Error()
+	if exit != "" || errors.Is(err, io.EOF) {
+		text = exit
+		if exit == "" {
+			text = "it closed its output"
+		}
+	}
+	if said := l.said(); said != "" {
+		text += "; its last words: " + said
+	}
+	return errors.New(l.hidden.in(text))
+}
+
+// said is what the server printed last, on one line.
+func (l *processLink) said() string {
+	lines := l.stdio.Stderr.Lines()
+	if len(lines) == 0 {
+		lines = l.stdio.Noise.Lines()
+	}
+	var shown []string
+	for _, line := range lines {
+		shown = append(shown, printable.Line(line))
+	}
+	return cut(strings.Join(shown, " | "), maxSaid)
+}
+
+// maxSaid bounds a server's own words in a notice, in bytes.
+const maxSaid = 600
+
+// hidden are values that must not be shown.
+type hidden []string
+
+// minHidden is the shortest value worth hiding: shorter ones are everywhere.
+const minHidden = 4
+
+func hide(s Secrets) hidden {
+	var h hidden
+	for _, values := range []map[string]string{s.Env, s.Headers} {
+		for _, v := range values {
+			if len(v) >= minHidden {
+				h = append(h, v)
+			}
+			if _, token, ok := strings.Cut(v, " "); ok && len(token) >= minHidden { // "Bearer …"
+				h = append(h, token)
+			}
+		}
+	}
+	slices.SortFunc(h, func(a, b string) int { return len(b) - len(a) })
+	return h
+}
+
+// in returns text without the hidden values.
+func (h hidden) in(text string) string {
+	for _, v := range h {
+		text = strings.ReplaceAll(text, v, "[redacted]")
+	}
+	return text
+}
+
+// cut shortens text to n bytes, at a character.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return strings.ToValidUTF8(text, "?")
+	}
+	return strings.ToValidUTF8(text[:n], "") + "…"
+}

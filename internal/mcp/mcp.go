@@ -1,0 +1,67 @@
+// Package mcp connects a session to its MCP servers (Model Context Protocol)
+// and makes their tools the agent's. Servers are connected in the background,
+// started again when they die, and held to bounds whatever they send; one that
+// is broken is a notice, and its tools are missing.
+package mcp
+
+import (
+	"context"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/proc"
+)
+
+// Transport is how a server is reached.
+type Transport string
+
+// The transports.
+const (
+	Stdio Transport = "stdio" // a child process
+	HTTP  Transport = "http"  // streamable HTTP
+	SSE   Transport = "sse"   // HTTP with server-sent events, the older way
+)
+
+// Server says how to reach one server.
+type Server struct {
+	Name       string // as its user calls it
+	Transport  Transport
+	Command    string   // the program, for Stdio
+	Args       []string // its arguments
+	URL        string   // its address, for HTTP and SSE
+	FromClient bool     // the session's client passed it; else it is configured
+	// Timeout bounds one call without a sign of life; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// Secrets returns what must not be shown. It is asked at each connecting, so
+	// that a secret put in place later works. Nil means there are none.
+	Secrets func(ctx context.Context) (Secrets, error)
+}
+
+// Secrets of a server: values that are never shown, logged or stored.
+type Secrets struct {
+	Env     map[string]string // of its process, besides the basics
+	Headers map[string]string // of every request to it
+}
+
+// DefaultTimeout bounds a call to a server that has no timeout of its own.
+const DefaultTimeout = 180 * time.Second
+
+// Options say what servers of a session get.
+type Options struct {
+	Version string   // of Grapnel, told to servers
+	Dir     string   // the session's working directory; processes start in it
+	Roots   []string // directories the session may touch, told to servers that ask
+	Environ []string // what processes get before their own variables; nil means proc.Environ
+	// Confine puts a process into the session's sandbox; nil runs it as it is.
+	Confine func(ctx context.Context, s proc.Spec) (proc.Spec, error)
+}
+
+// Notice is something to tell the people of a session, once.
+type Notice struct {
+	Server string
+	Title  string
+	Text   string // one or two sentences: what, why, and what to do
+	Failed bool   // the server's tools are missing
+}
+
+// Instructions are what a server wants models to know of it: its own words.
+type Instructions struct{ Server, Text string }

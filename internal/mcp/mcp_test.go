@@ -1,0 +1,102 @@
+package mcp
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/goleak"
+
+	"github.com/grapnel-ai/grapnel/internal/mcp/mcptest"
+	"github.com/grapnel-ai/grapnel/internal/proc"
+	_ "github.com/grapnel-ai/grapnel/internal/proc/shim"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	goleak.VerifyTestMain(m)
+}
+
+// patience bounds every wait; a correct server is ready in milliseconds.
+const patience = 30 * time.Second
+
+// program is the test binary as a server of the mode.
+func program(name, mode string) Server {
+	return Server{Name: name, Transport: Stdio, Command: os.Args[0], Secrets: func(context.Context) (Secrets, error) {
+		return Secrets{Env: map[string]string{mcptest.Env: mode, "TOKEN": "SEKRET-TOKEN"}}, nil
+	}}
+}
+
+// opened connects servers and waits until each has come to something.
+func opened(t *testing.T, list ...Server) *Servers {
+	t.Helper()
+	s := Open(list, nil, Options{Version: "test", Dir: t.TempDir(), Environ: proc.Environ(os.Environ())})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if late := s.Wait(ctx); len(late) > 0 {
+		t.Fatalf("%v did not come to anything", late)
+	}
+	return s
+}
+
+// lookup returns a tool by the name a model calls it by, or nil.
+func lookup(s *Servers, name string) tool.Tool {
+	list, _ := s.Tools()
+	for _, tl := range list {
+		if tl.Spec().Name == name {
+			return tl
+		}
+	}
+	return nil
+}
+
+// call runs a tool to its end.
+func call(t *testing.T, s *Servers, name, input string) tool.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return callCtx(ctx, t, s, name, input)
+}
+
+func callCtx(ctx context.Context, t *testing.T, s *Servers, name, input string) tool.Result {
+	t.Helper()
+	tl := lookup(s, name)
+	if tl == nil {
+		t.Fatalf("there is no tool %s", name)
+	}
+	c, err := tl.Prepare(ctx, &tool.Env{}, jsontext.Value(input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Run(ctx, tool.SinkFunc(func([]tool.Content) {}))
+}
+
+func TestProgram(t *testing.T) {
+	s := opened(t, program("test", ""))
+	if r := call(t, s, "test__echo", `{"text":"hi"}`); r.IsError || r.Text != "echo: hi" {
+		t.Errorf("echo returned %+v", r)
+	}
+	if r := call(t, s, "test__env", `{"text":"TOKEN"}`); r.Text != "SEKRET-TOKEN" {
+		t.Errorf("env returned %+v", r)
+	}
+	if r := call(t, s, "test__fail", `{}`); !r.IsError || !strings.Contains(r.Text, "it cannot be done") {
+		t.Errorf("fail returned %+v", r)
+	}
+	if r := call(t, s, "test__sum", `{"a":1,"b":2}`); string(r.RawOutput) != `{"sum":3}` {
+		t.Errorf("sum returned %+v", r)
+	}
+	if n := s.Notices(); len(n) > 0 {
+		t.Errorf("notices %+v", n)
+	}
+}

@@ -1,0 +1,24 @@
+//lint:file-ignore SA1019 roots are leaving the protocol, but servers in use still ask for them
+
+package mcp
+
+import (
+	"net/url"
+	"path/filepath"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// capabilities are what we do for servers: tell them the session's directories,
+// which stay the same.
+func capabilities() *sdk.ClientCapabilities {
+	return &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}
+}
+
+// addRoots tells a client the directories that servers may ask for.
+func addRoots(c *sdk.Client, dirs []string) {
+	for _, dir := range dirs {
+		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
+		c.AddRoots(&sdk.Root{Name: filepath.Base(dir), URI: u.String()})
+	}
+}

@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+// maxTools is how many tools all servers of a session may offer: with the
+// agent's own they stay below what providers take in one request.
+const maxTools = 110
+
+// Servers are the MCP servers of one session. Its methods are safe for
+// concurrent use.
+type Servers struct {
+	list   []*server
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	mu      sync.Mutex
+	notices []Notice
+	version uint64      // of tools: grows with each change at a server
+	built   uint64      // the version that tools was built of
+	tools   []tool.Tool // of all servers; nil before the first is built
+	over    bool        // a notice said that there are too many
+}
+
+// Open begins to connect the configured servers and those a client passed (ACP
+// McpServer), and returns at once. Close has to be called.
+func Open(configured []Server, client []jsontext.Value, o Options) *Servers {
+	ctx, cancel := context.WithCancel(context.Background())
+	list, notices := join(configured, client)
+	s := &Servers{cancel: cancel, version: 1, notices: notices}
+	for i, prefix := range prefixes(list) {
+		s.list = append(s.list, newServer(list[i], prefix, o, s))
+	}
+	for _, srv := range s.list {
+		s.done.Go(func() { srv.run(ctx) })
+	}
+	return s
+}
+
+// Wait waits until every server has been connected or has failed to, for the
+// first time, or until ctx ends. It returns the names of those still on their
+// way.
+func (s *Servers) Wait(ctx context.Context) []string {
+	var late []string
+	for _, srv := range s.list {
+		select {
+		case <-srv.settled:
+			continue
+		default:
+		}
+		select {
+		case <-srv.settled:
+		case <-ctx.Done():
+			late = append(late, srv.conf.Name)
+		}
+	}
+	return late
+}
+
+// Tools returns the tools there are now. The version is the same as long as they
+// are. The caller must not change the list.
+func (s *Servers) Tools() (tools []tool.Tool, version uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.built != s.version {
+		s.built, s.tools = s.version, s.gather()
+	}
+	return s.tools, s.version
+}
+
+func (s *Servers) gather() []tool.Tool {
+	var list []tool.Tool
+	for _, srv := range s.list {
+		offered := srv.offered()
+		if room := maxTools - len(list); len(offered) > room {
+			if !s.over {
+				s.over = true
+				s.notices = append(s.notices, Notice{Server: srv.conf.Name, Title: "Too many MCP tools", Text: fmt.Sprintf(
+					"The MCP servers of this session offer more than %d tools; %d of %s are left out. Use fewer servers at once.",
+					maxTools, len(offered)-room, srv.conf.Name)})
+			}
+			offered = offered[:room]
+		}
+		for _, t := range offered {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Notices returns what there is to tell since it was last asked.
+func (s *Servers) Notices() []Notice {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.notices
+	s.notices = nil
+	return n
+}
+
+func (s *Servers) tell(n Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notices = append(s.notices, n)
+}
+
+// changed says that a server's tools are others than before.
+func (s *Servers) changed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+}
+
+// Instructions returns what the connected servers want models to know.
+func (s *Servers) Instructions() []Instructions {
+	var list []Instructions
+	for _, srv := range s.list {
+		if text := srv.instructions(); text != "" {
+			list = append(list, Instructions{srv.conf.Name, text})
+		}
+	}
+	return list
+}
+
+// Connected reports whether the server of that name is connected now.
+func (s *Servers) Connected(name string) bool {
+	for _, srv := range s.list {
+		if srv.conf.Name == name {
+			return srv.connected() != nil
+		}
+	}
+	return false
+}
+
+// Close ends all servers. It returns when they are gone or ctx ends; what is
+// left then is ended all the same, in its own time.
+func (s *Servers) Close(ctx context.Context) error {
+	s.cancel()
+	gone := make(chan struct{})
+	go func() {
+		s.done.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,109 @@
+// Package stdio is the transport of MCP servers that are child processes: JSON
+// lines over their standard input and output, as the protocol says, with the
+// whole process tree in custody and every direction bounded. A server that
+// floods, prints garbage, sends a line of 100 MB or reads nothing costs its own
+// connection at most.
+package stdio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/grapnel-ai/grapnel/internal/proc"
+)
+
+const (
+	// MaxLine is the longest message taken from a server, in bytes: 10 MiB of
+	// content in base64, and what is around it.
+	MaxLine = 16 << 20
+	// closeGrace is how long a server may take to leave when its input ends.
+	closeGrace = 5 * time.Second
+	// termGrace is how long it may take after SIGTERM.
+	termGrace = 2 * time.Second
+	// writeBound is how long a server may leave a message to it unread.
+	writeBound = 30 * time.Second
+	// outbox is how many messages may wait to be written.
+	outbox = 64
+)
+
+// Transport starts a server and talks to it. It is used for one connection.
+type Transport struct {
+	// Spec is the program, its directory and its environment. The rest of it is
+	// set by Connect.
+	Spec proc.Spec
+	// Stderr gets what the program logs; nil drops it.
+	Stderr *Tail
+	// Noise gets lines of its standard output that are no messages; nil drops
+	// them.
+	Noise *Tail
+	// MaxLine bounds one message in bytes; 0 means the constant MaxLine.
+	MaxLine int
+
+	conn *conn
+}
+
+// Connect implements mcp.Transport: it starts the program. The error is of
+// package proc, or says that pipes could not be made.
+func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a pipe: %w", err), inR.Close(), inW.Close())
+	}
+	spec := t.Spec
+	spec.Stdin, spec.Stdout, spec.Grace = inR, outW, termGrace
+	if t.Stderr != nil {
+		spec.Stderr = t.Stderr
+	}
+	p, err := proc.Start(context.WithoutCancel(ctx), spec)
+	_, _ = inR.Close(), outW.Close() // the child's ends
+	if err != nil {
+		_, _ = inW.Close(), outR.Close()
+		return nil, err
+	}
+	t.conn = newConn(p, inW, outR, t.Noise, t.MaxLine)
+	return t.conn, nil
+}
+
+// Exit says how the program ended: "" while it runs or when it was never
+// started.
+func (t *Transport) Exit() string {
+	if t.conn == nil {
+		return ""
+	}
+	select {
+	case <-t.conn.proc.Done():
+	default:
+		return ""
+	}
+	exit, err := t.conn.proc.Wait()
+	switch {
+	case err != nil:
+		return err.Error()
+	case exit.Signal != "":
+		return "it was ended by " + exit.Signal
+	}
+	return fmt.Sprintf("it exited with code %d", exit.Code)
+}
+
+// ended waits for a child to leave, by what the protocol asks for: the end of
+// its input, then SIGTERM, then SIGKILL.
+func ended(p *proc.Proc) {
+	patience := time.NewTimer(closeGrace)
+	defer patience.Stop()
+	select {
+	case <-p.Done():
+		return
+	case <-patience.C:
+		p.Stop()
+	}
+	<-p.Done()
+}

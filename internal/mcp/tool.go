@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json" // what the SDK marshals arguments with
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/printable"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+const (
+	// maxDescription is how much of a tool's description a model gets, in bytes.
+	maxDescription = 4 << 10
+	// maxTitle is how much of a call's arguments its title shows, in bytes.
+	maxTitle = 160
+)
+
+// remoteTool is one tool of a server, as it was when the list was read.
+type remoteTool struct {
+	server     *server
+	own        string // its name at the server
+	spec       tool.Spec
+	definition string // tells one definition of the tool from another
+	destroys   bool   // by its own word
+}
+
+// remote makes tools of what a server lists, and returns the names of those that
+// cannot be offered.
+func (s *server) remote(found []*sdk.Tool) (tools []*remoteTool, left []string) {
+	taken := make(map[string]bool, len(found))
+	for _, f := range found {
+		name := toolName(s.prefix, f.Name)
+		schema, ok := safeSchema(f.InputSchema)
+		if !ok || f.Name == "" || taken[name] {
+			if len(left) < 10 {
+				left = append(left, fmt.Sprintf("%.60q", f.Name))
+			}
+			continue
+		}
+		taken[name] = true
+		tools = append(tools, s.remoteTool(f, name, schema))
+	}
+	return tools, left
+}
+
+func (s *server) remoteTool(f *sdk.Tool, name string, schema jsontext.Value) *remoteTool {
+	t := &remoteTool{server: s, own: f.Name, spec: tool.Spec{
+		Name: name, Description: describe(f, s.conf.Name), Schema: schema, Kind: tool.KindOther, Acts: true,
+	}}
+	if a := f.Annotations; a != nil && a.DestructiveHint != nil {
+		t.destroys = *a.DestructiveHint && !a.ReadOnlyHint
+	}
+	t.definition = hashOf(fmt.Sprint(t.spec.Description, string(schema), t.destroys))
+	return t
+}
+
+func describe(f *sdk.Tool, server string) string {
+	text := f.Description
+	if text == "" {
+		text = f.Title
+	}
+	if text == "" {
+		text = f.Name + " of MCP server " + server
+	}
+	return cut(text, maxDescription)
+}
+
+// Spec implements tool.Tool.
+func (t *remoteTool) Spec() tool.Spec { return t.spec }
+
+// Prepare implements tool.Tool. What the server says of a tool only ever makes
+// policy stricter.
+func (t *remoteTool) Prepare(_ context.Context, env *tool.Env, input jsontext.Value) (*tool.Call, error) {
+	arguments := input.Clone()
+	if len(arguments) == 0 {
+		arguments = jsontext.Value("{}")
+	}
+	if err := arguments.Compact(); err != nil || arguments.Kind() != '{' {
+		return nil, fmt.Errorf("the input of %s is not a JSON object: send the call again", t.spec.Name)
+	}
+	c := &tool.Call{
+		Title: t.title(arguments), Kind: tool.KindOther,
+		Subject: policy.Subject{Tool: t.spec.Name, Server: t.server.conf.Name, Kind: tool.KindOther, Acts: true, Cwd: env.Cwd},
+		Run:     func(ctx context.Context, out tool.Sink) tool.Result { return t.run(ctx, arguments, out) },
+	}
+	if t.destroys {
+		c.Subject.Kind = "delete"
+	}
+	return c, nil
+}
+
+// title says which server does what with which arguments.
+func (t *remoteTool) title(arguments jsontext.Value) string {
+	text := printable.Line(t.server.conf.Name + ": " + t.own)
+	if string(arguments) == "{}" {
+		return text
+	}
+	return text + " " + cut(printable.Line(string(arguments)), maxTitle)
+}
+
+func (t *remoteTool) run(ctx context.Context, arguments jsontext.Value, out tool.Sink) tool.Result {
+	c, err := t.server.current(t)
+	if err != nil {
+		return failure(err)
+	}
+	r, err := c.call(ctx, t.own, arguments, func(text string) {
+		if text != "" {
+			out.Progress([]tool.Content{{Text: text}})
+		}
+	})
+	if err != nil {
+		return failure(t.failed(ctx, c, err))
+	}
+	return result(r)
+}
+
+// failed says what became of a call that has no result.
+func (t *remoteTool) failed(ctx context.Context, c *connection, err error) error {
+	if ctx.Err() != nil {
+		return errors.New("cancelled: the server was told to stop")
+	}
+	if answer := (*jsonrpc.Error)(nil); errors.As(err, &answer) {
+		return fmt.Errorf("MCP server %s refused %s: %s", t.server.conf.Name, t.own, cut(answer.Message, maxSaid))
+	}
+	if late := (*timeoutError)(nil); errors.As(err, &late) {
+		return fmt.Errorf("MCP server %s: %s: %w", t.server.conf.Name, t.own, late)
+	}
+	return fmt.Errorf("MCP server %s was lost during %s: %w", t.server.conf.Name, t.own, c.explain(err))
+}
+
+func failure(err error) tool.Result { return tool.Result{Text: err.Error(), IsError: true} }
+
+func rawArguments(input []byte) json.RawMessage { return json.RawMessage(input) }
