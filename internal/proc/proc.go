@@ -74,6 +74,7 @@ type Proc struct {
 	exit Exit  // valid once done is closed
 	err  error // likewise
 
+	entry    *entry   // nil without a Custody
 	stdin    *os.File // nil without Spec.StdinPipe
 	eofGrace time.Duration
 
@@ -86,9 +87,15 @@ type Proc struct {
 // killed: they belong to another user or are stuck in the kernel.
 var ErrSurvivors = errors.New("some processes it started could not be killed")
 
+// ErrGuardKilled is returned by Wait when the child's guard process was killed
+// from outside. The child was ended, but how it would have ended is not known.
+var ErrGuardKilled = errors.New("its guard process was killed, and it was ended with all it started")
+
 // Start starts a child. When ctx ends, the tree is ended as by Stop. A start
 // that fails returns a *StartError.
-func Start(ctx context.Context, spec Spec) (*Proc, error) {
+func Start(ctx context.Context, spec Spec) (*Proc, error) { return start(ctx, spec, nil) }
+
+func start(ctx context.Context, spec Spec, e *entry) (*Proc, error) {
 	defer closeAll(spec.Files)
 	if spec.Env == nil {
 		spec.Env = defaultEnv()
@@ -97,8 +104,10 @@ func Start(ctx context.Context, spec Spec) (*Proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proc{done: make(chan struct{}), eofGrace: spec.EOFGrace}
+	spec.Env = e.mark(spec.Env)
+	p := &Proc{done: make(chan struct{}), entry: e, eofGrace: spec.EOFGrace}
 	if err := p.open(spec, path); err != nil {
+		e.leave(true)
 		return nil, err
 	}
 	release := context.AfterFunc(ctx, p.Stop)
@@ -186,8 +195,12 @@ func (p *Proc) Kill() { p.end(false) }
 func (p *Proc) end(gently bool) {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
-	if !p.ended() {
-		p.tree.end(gently)
+	if p.ended() {
+		return
+	}
+	p.tree.end(gently)
+	if !gently {
+		p.entry.kill()
 	}
 }
 
@@ -203,6 +216,7 @@ func (p *Proc) ended() bool {
 // finish records the end, once.
 func (p *Proc) finish(exit Exit, err error) {
 	p.exit, p.err = exit, err
+	p.entry.leave(!errors.Is(err, ErrSurvivors))
 	close(p.done)
 	p.stopping.Lock()
 	defer p.stopping.Unlock()

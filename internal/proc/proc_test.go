@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if script := os.Getenv(helperVar); script != "" {
 		helper(script)
 	}
+	if script := os.Getenv(crashScriptVar); script != "" {
+		crasher(script)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -391,5 +394,21 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := Start(t.Context(), Spec{Argv: []string{"no-such-program"}, Files: []*os.File{r}}); err == nil || r.Close() == nil {
 		t.Errorf("a start that failed (%v) left its file open", err)
+	}
+}
+
+func BenchmarkRunTrueInCustody(b *testing.B) {
+	c := NewCustody(Options{Dir: b.TempDir(), ID: "i_bench", Alive: func(string) bool { return false }})
+	for b.Loop() {
+		p, err := c.Start(b.Context(), Spec{Argv: []string{"true"}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := p.Wait(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		b.Error(err)
 	}
 }

@@ -21,7 +21,10 @@ import (
 
 // tree is our end of the shim's control pipe. The shim ends the tree when the
 // pipe closes, so losing it can only ever end too much.
-type tree struct{ control *os.File }
+type tree struct {
+	control *os.File
+	guard   *os.Process
+}
 
 func (t tree) end(gently bool) {
 	word := byte(shim.Kill)
@@ -29,6 +32,7 @@ func (t tree) end(gently bool) {
 		word = shim.Stop
 	}
 	_, _ = t.control.Write([]byte{word}) // fails only when the shim is gone
+	_ = t.guard.Signal(syscall.SIGCONT)  // a child may have stopped it
 }
 
 func (t tree) release() { _ = t.control.Close() }
@@ -51,7 +55,7 @@ func (p *Proc) start(spec Spec, path string) error {
 	}
 	defer func() { _ = statusW.Close() }()
 
-	cmd, err := shimCommand(spec, path)
+	cmd, err := shimCommand(spec, path, p.entry.groupPath())
 	if err == nil {
 		cmd.ExtraFiles = append([]*os.File{controlR, statusW}, spec.Files...)
 		err = cmd.Start()
@@ -65,21 +69,26 @@ func (p *Proc) start(spec Spec, path string) error {
 
 	status := bufio.NewScanner(statusR)
 	word, n := nextReport(status)
+	if word == "ungrouped" {
+		p.entry.ungrouped(syscall.Errno(n))
+		word, n = nextReport(status)
+	}
 	if word != "started" {
 		_ = controlW.Close()
 		_ = cmd.Wait()
 		_ = statusR.Close()
 		return refused(spec, path, word, n)
 	}
-	p.pid, p.tree = n, tree{controlW}
+	p.pid, p.tree = n, tree{controlW, cmd.Process}
+	p.entry.started(n, cmd.Process.Pid)
 	go p.watch(cmd, statusR, status)
 	return nil
 }
 
 // programArg is where the arguments of the shim name the program.
-const programArg = 3
+const programArg = 4
 
-func shimCommand(spec Spec, path string) (*exec.Cmd, error) {
+func shimCommand(spec Spec, path, group string) (*exec.Cmd, error) {
 	self := "/proc/self/exe" // survives our binary being replaced
 	if runtime.GOOS != "linux" {
 		exe, err := os.Executable()
@@ -89,7 +98,7 @@ func shimCommand(spec Spec, path string) (*exec.Cmd, error) {
 		self = exe
 	}
 	grace := strconv.FormatInt(spec.Grace.Milliseconds(), 10)
-	args := []string{shim.Marker, grace, strconv.Itoa(len(spec.Files)), path}
+	args := []string{shim.Marker, grace, strconv.Itoa(len(spec.Files)), group, path}
 	return &exec.Cmd{
 		Path:        self,
 		Args:        append(args, spec.Argv...),
@@ -127,13 +136,24 @@ func (p *Proc) watch(cmd *exec.Cmd, statusR *os.File, status *bufio.Scanner) {
 	}
 	_ = statusR.Close()
 	if !known && err == nil { // somebody killed the shim; hold what we still can
-		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
-		err = fmt.Errorf("%s: its guard process was killed: %w", cmd.Args[programArg], ErrSurvivors)
+		err = fmt.Errorf("%s: %w", cmd.Args[programArg], p.hunt())
 	}
 	if werr := cmd.Wait(); err == nil && errors.Is(werr, exec.ErrWaitDelay) {
 		err = fmt.Errorf("%s: its output was not closed: %w", cmd.Args[programArg], ErrSurvivors)
 	}
 	p.finish(exit, err)
+}
+
+// hunt ends the tree of a child whose guard is gone, and says how that went.
+func (p *Proc) hunt() error {
+	if p.entry == nil {
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+		return fmt.Errorf("its guard process was killed: %w", ErrSurvivors)
+	}
+	if left := p.entry.hunt(); len(left) > 0 {
+		return fmt.Errorf("its guard process was killed: %w: %v", ErrSurvivors, left)
+	}
+	return ErrGuardKilled
 }
 
 // nextReport reads one line of the shim; the word is empty at the end.

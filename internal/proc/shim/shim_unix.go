@@ -9,15 +9,16 @@ import (
 )
 
 func init() {
-	if len(os.Args) > 4 && os.Args[0] == Marker {
+	if len(os.Args) > 5 && os.Args[0] == Marker {
 		// Not os.Exit: nothing of the program is to be wound up.
-		syscall.Exit(run(os.Args[1], os.Args[2], os.Args[3], os.Args[4:]))
+		syscall.Exit(run(os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5:]))
 	}
 }
 
 // custody is one child and everything that descends from it.
 type custody struct {
 	child  int
+	group  string                  // the control group the child is in; empty when in none
 	asked  chan byte               // what ControlFD says; orphaned once we are dead
 	exited chan syscall.WaitStatus // the child's own end, once
 	gone   chan struct{}           // closed when no descendant is left
@@ -26,18 +27,14 @@ type custody struct {
 // orphaned stands for end of file on ControlFD. It is no byte we send.
 const orphaned = 0
 
-func run(graceMS, files, path string, argv []string) int {
+func run(graceMS, files, group, path string, argv []string) int {
 	syscall.CloseOnExec(ControlFD)
 	syscall.CloseOnExec(StatusFD)
 	_ = syscall.SetNonblock(ControlFD, false)
 	keepDescriptors()
 	adoptOrphans()
 
-	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
-		Env:   os.Environ(),
-		Files: descriptors(atoi(files)),
-		Sys:   &syscall.SysProcAttr{Setsid: true}, // so that a "kill 0" of the child spares us
-	})
+	pid, group, err := fork(group, path, argv, descriptors(atoi(files)))
 	if err != nil {
 		errno, _ := err.(syscall.Errno)
 		report("failed", int(errno))
@@ -50,6 +47,7 @@ func run(graceMS, files, path string, argv []string) int {
 
 	c := &custody{
 		child:  pid,
+		group:  group,
 		asked:  make(chan byte),
 		exited: make(chan syscall.WaitStatus, 1),
 		gone:   make(chan struct{}),
@@ -69,6 +67,29 @@ func descriptors(files int) []uintptr {
 	return fds
 }
 
+// fork starts the child in its control group, or without one where the kernel
+// does not put it there, and returns the group it is in.
+func fork(group, path string, argv []string, files []uintptr) (pid int, in string, err error) {
+	attr := &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: files,
+		Sys:   &syscall.SysProcAttr{Setsid: true}, // so that a "kill 0" of the child spares us
+	}
+	if fd, ok := openGroup(group); ok {
+		pid, err = forkInto(fd, path, argv, *attr)
+		_ = syscall.Close(fd)
+		if err == nil {
+			return pid, group, nil
+		}
+	}
+	refused := err
+	pid, err = syscall.ForkExec(path, argv, attr)
+	if errno, ok := refused.(syscall.Errno); ok && err == nil {
+		report("ungrouped", int(errno))
+	}
+	return pid, "", err
+}
+
 // guard waits for the child's end or for the word to end it, ends what is left
 // of the tree and returns the status to exit with.
 func (c *custody) guard(grace time.Duration) int {
@@ -80,8 +101,12 @@ func (c *custody) guard(grace time.Duration) int {
 	case how := <-c.asked:
 		grace = shorten(grace, how)
 	}
-	if left := c.end(grace); left > 0 {
+	left := c.end(grace)
+	if left > 0 {
 		report("left", left)
+	}
+	if c.group != "" {
+		_ = syscall.Rmdir(c.group)
 	}
 	if !ended {
 		select {
@@ -110,6 +135,9 @@ func (c *custody) end(grace time.Duration) int {
 			return 0
 		}
 	}
+	if c.killGroup() && c.waitGone(groupDies) {
+		return 0
+	}
 	for deadline := time.Now().Add(giveUp); time.Now().Before(deadline); {
 		killTree(c.child)
 		if c.waitGone(killAgain) {
@@ -117,6 +145,21 @@ func (c *custody) end(grace time.Duration) int {
 		}
 	}
 	return countTree(c.child)
+}
+
+// killGroup kills what is in the child's control group, at once and however it
+// forks, and reports whether there is one.
+func (c *custody) killGroup() bool {
+	if c.group == "" {
+		return false
+	}
+	fd, err := syscall.Open(c.group+"/cgroup.kill", syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	_, err = syscall.Write(fd, []byte("1"))
+	_ = syscall.Close(fd)
+	return err == nil
 }
 
 func (c *custody) waitGone(d time.Duration) bool {

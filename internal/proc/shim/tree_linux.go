@@ -3,6 +3,8 @@ package shim
 import (
 	"os"
 	"syscall"
+
+	"github.com/grapnel-ai/grapnel/internal/proc/procfs"
 )
 
 const (
@@ -62,55 +64,26 @@ func countTree(int) int { return len(descendants()) }
 
 // descendants lists every process below this one.
 func descendants() []int {
-	children := childrenByParent()
-	var all []int
-	for queue := []int{os.Getpid()}; len(queue) > 0; queue = queue[1:] {
-		kids := children[queue[0]]
-		all = append(all, kids...)
-		queue = append(queue, kids...)
+	var pids []int
+	for _, s := range procfs.Below(procfs.All(), os.Getpid()) {
+		pids = append(pids, s.Pid)
 	}
-	return all
+	return pids
 }
 
-func childrenByParent() map[int][]int {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
+// openGroup opens a control group for forkInto.
+func openGroup(group string) (fd int, ok bool) {
+	if group == "" {
+		return -1, false
 	}
-	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1)
-	children := make(map[int][]int)
-	for _, name := range names {
-		pid := atoi(name)
-		if pid == 0 {
-			continue
-		}
-		if ppid := parentOf(name); ppid > 0 {
-			children[ppid] = append(children[ppid], pid)
-		}
-	}
-	return children
+	fd, err := syscall.Open(group, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	return fd, err == nil
 }
 
-func parentOf(pid string) int {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return 0
-	}
-	return parentIn(stat)
-}
-
-// parentIn reads the fourth field of /proc/PID/stat. The second, the command,
-// is for its process to choose and may hold blanks and parentheses; the last
-// ")" ends it.
-func parentIn(stat []byte) int {
-	i := len(stat) - 1
-	for i >= 0 && stat[i] != ')' {
-		i--
-	}
-	const sep = len(") S ")
-	if i < 0 || i+sep >= len(stat) {
-		return 0
-	}
-	return atoi(string(stat[i+sep:]))
+// forkInto starts a child in a control group from its first moment.
+func forkInto(group int, path string, argv []string, attr syscall.ProcAttr) (pid int, err error) {
+	sys := *attr.Sys
+	sys.UseCgroupFD, sys.CgroupFD = true, group
+	attr.Sys = &sys
+	return syscall.ForkExec(path, argv, &attr)
 }

@@ -8,34 +8,6 @@ import (
 	"testing"
 )
 
-func TestParentIn(t *testing.T) {
-	for stat, want := range map[string]int{
-		"12 (sh) S 7 12 12 0":       7,
-		"12 (a) S 9 (b) R 3 1":      3,
-		"12 (tmux: server) S 1 2\n": 1,
-		"12 (sh) S":                 0,
-		"12 sh S 7":                 0,
-		"":                          0,
-	} {
-		if got := parentIn([]byte(stat)); got != want {
-			t.Errorf("%q: %d, want %d", stat, got, want)
-		}
-	}
-}
-
-// No name a process gives itself hides it.
-func FuzzParentIn(f *testing.F) {
-	f.Add([]byte("a) S 1 (b"))
-	f.Add([]byte("\n\x00)))"))
-	f.Fuzz(func(t *testing.T, comm []byte) {
-		stat := slices.Concat([]byte("12 ("), comm, []byte(") S 7 12 12 0 -1 4194560\n"))
-		if got := parentIn(stat); got != 7 {
-			t.Fatalf("%q: %d", stat, got)
-		}
-		_ = parentIn(comm)
-	})
-}
-
 func TestDescendants(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sleep 1000 & echo $!; wait")
 	out, err := cmd.StdoutPipe()
