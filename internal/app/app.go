@@ -76,7 +76,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a.auth = &auth{conf: a.conf, redact: redact}
 	a.openStore(ctx)
-	a.procs = proc.NewCustody(a.custody())
+	a.openCustody()
 	a.openHub()
 	return a, nil
 }
@@ -136,12 +136,21 @@ func (a *App) openDisk(ctx context.Context) error {
 	return nil
 }
 
-// custody says where the processes we start are recorded.
-func (a *App) custody() proc.Options {
+// openCustody ends what a Grapnel that died left running, and gets ready to
+// start processes of our own.
+func (a *App) openCustody() {
 	if a.inst == nil {
-		return proc.Options{}
+		a.procs = proc.NewCustody(proc.Options{ID: session.NewID("i")})
+		return
 	}
-	return proc.Options{Dir: a.opts.Home.Run(), ID: a.inst.ID(), Alive: a.inst.Alive}
+	a.procs = proc.NewCustody(proc.Options{Dir: a.opts.Home.Run(), ID: a.inst.ID(), Alive: a.inst.Alive})
+	ended, err := a.procs.Reap()
+	if ended > 0 {
+		a.log.Info("ended processes that a crashed grapnel left behind", "count", ended)
+	}
+	if err != nil {
+		a.report(err)
+	}
 }
 
 func (a *App) openHub() {

@@ -34,7 +34,7 @@ saved otherwise. Archived ones are left out unless asked for.`,
 				if err != nil {
 					return err
 				}
-				return i.printSessions(infos, asJSON)
+				return i.printSessions(infos, filter, asJSON)
 			})
 		}),
 	}
@@ -43,7 +43,7 @@ saved otherwise. Archived ones are left out unless asked for.`,
 	return cmd
 }
 
-func (i *invocation) printSessions(infos []session.Info, asJSON bool) error {
+func (i *invocation) printSessions(infos []session.Info, filter session.Filter, asJSON bool) error {
 	if asJSON {
 		rows := make([]sessionRow, 0, len(infos))
 		for _, s := range infos {
@@ -52,7 +52,11 @@ func (i *invocation) printSessions(infos []session.Info, asJSON bool) error {
 		return printJSON(i.env.Stdout, rows)
 	}
 	if len(infos) == 0 {
-		_, err := fmt.Fprintln(i.env.Stderr, "grapnel: there are no such sessions")
+		none := "no sessions yet"
+		if filter != (session.Filter{}) {
+			none = "there are no such sessions"
+		}
+		_, err := fmt.Fprintln(i.env.Stderr, "grapnel: "+none)
 		return err
 	}
 	return printTable(i.env.Stdout, infos)

@@ -3,12 +3,14 @@ package doctor
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
 // custodyBound is far more than starting and ending two processes takes.
@@ -25,7 +27,9 @@ func Custody(ctx context.Context) Finding {
 		argv = []string{"cmd", "/c", "echo 0"}
 	}
 	var out bytes.Buffer
-	p, err := proc.Start(ctx, proc.Spec{Argv: argv, Stdout: &out})
+	c := proc.NewCustody(proc.Options{ID: session.NewID("i")})
+	defer func() { _ = c.Close() }()
+	p, err := c.Start(ctx, proc.Spec{Argv: argv, Stdout: &out})
 	if err != nil {
 		return fail("processes", fix, "a test program could not be run: %v", err)
 	}
@@ -39,7 +43,7 @@ func Custody(ctx context.Context) Finding {
 	case pid > 0 && !waitGone(ctx, pid):
 		return fail("processes", fix, "a process outlived the program that started it (process %d)", pid)
 	}
-	return ok("processes", "programs end together with all they start%s", exception())
+	return ok("processes", "programs end together with all they start%s", means(c))
 }
 
 // waitGone waits until nobody has the pid: a process that was killed is there
@@ -55,11 +59,16 @@ func waitGone(ctx context.Context, pid int) bool {
 	return true
 }
 
-// exception is what the system lacks.
-func exception() string {
+// means says what holds them together, and what the system lacks.
+func means(c *proc.Custody) string {
 	switch runtime.GOOS {
-	case "linux", "windows":
-		return ""
+	case "linux":
+		if _, err := c.Group(); err != nil {
+			return fmt.Sprintf(", held by a guard process alone (%v)", err)
+		}
+		return ", held by a guard process and a control group"
+	case "windows":
+		return ", held by a job object"
 	}
 	return ", but for one that leaves its process group: " + runtime.GOOS + " offers nothing to hold it by"
 }

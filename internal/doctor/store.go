@@ -19,7 +19,10 @@ func Store(ctx context.Context, path string, peers *instance.Instance) []Finding
 		return []Finding{fail("store", "set data_dir to a directory on a local disk", "%v", err)}
 	}
 	if !sqlite.Exists(path) {
-		return []Finding{ok("store", "%s does not exist yet; it is made with the first session", path), Directory("store", filepath.Dir(path))}
+		if dir := Directory("store", filepath.Dir(path)); dir.Status != OK {
+			return []Finding{dir}
+		}
+		return []Finding{ok("store", "%s does not exist yet; it is made with the first session", path)}
 	}
 	l, err := sqlite.OpenReadOnly(ctx, path, peers)
 	if err != nil {

@@ -28,9 +28,7 @@ func TestMain(m *testing.M) {
 	if script := os.Getenv(helperVar); script != "" {
 		helper(script)
 	}
-	if script := os.Getenv(crashScriptVar); script != "" {
-		crasher(script)
-	}
+	crasher()
 	goleak.VerifyTestMain(m)
 }
 
