@@ -13,7 +13,7 @@ import (
 
 // mcpOptions are what the MCP servers of every session get.
 func (a *App) mcpOptions() mcp.Options {
-	return mcp.Options{Version: a.opts.Version, Environ: proc.Environ(a.opts.Environ)}
+	return mcp.Options{Version: a.opts.Version, Procs: a.procs, Environ: proc.Environ(a.opts.Environ)}
 }
 
 // mcpServers are the configured MCP servers of those names.

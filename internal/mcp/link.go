@@ -46,7 +46,7 @@ func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets
 		}
 	}
 	return &processLink{
-		stdio:  &stdio.Transport{Spec: spec, Stderr: &stdio.Tail{}, Noise: &stdio.Tail{}},
+		stdio:  &stdio.Transport{Spec: spec, Procs: o.Procs, Stderr: &stdio.Tail{}, Noise: &stdio.Tail{}},
 		hidden: hide(secrets),
 	}, nil
 }

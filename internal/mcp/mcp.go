@@ -51,6 +51,8 @@ type Options struct {
 	Dir     string   // the session's working directory; processes start in it
 	Roots   []string // directories the session may touch, told to servers that ask
 	Environ []string // what processes get before their own variables; nil means proc.Environ
+	// Procs starts processes and keeps them; nil starts them without a record.
+	Procs *proc.Custody
 	// Confine puts a process into the session's sandbox; nil runs it as it is.
 	Confine func(ctx context.Context, s proc.Spec) (proc.Spec, error)
 }

@@ -36,6 +36,8 @@ type Transport struct {
 	// Spec is the program, its directory and its environment. The rest of it is
 	// set by Connect.
 	Spec proc.Spec
+	// Procs starts the program and keeps it; nil starts it without a record.
+	Procs *proc.Custody
 	// Stderr gets what the program logs; nil drops it.
 	Stderr *Tail
 	// Noise gets lines of its standard output that are no messages; nil drops
@@ -63,7 +65,7 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if t.Stderr != nil {
 		spec.Stderr = t.Stderr
 	}
-	p, err := proc.Start(context.WithoutCancel(ctx), spec)
+	p, err := t.Procs.Start(context.WithoutCancel(ctx), spec)
 	_, _ = inR.Close(), outW.Close() // the child's ends
 	if err != nil {
 		_, _ = inW.Close(), outR.Close()
