@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
@@ -48,6 +49,7 @@ type App struct {
 	opts    Options
 	log     *slog.Logger
 	redact  *secret.Redactor // knows every secret this process has come across
+	audit   *audit.Log       // nil while sessions are kept in memory only
 	conf    *live
 	inst    *instance.Instance // nil without a run directory
 	procs   *proc.Custody      // of everything sessions start
@@ -132,7 +134,8 @@ func (a *App) openDisk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.store = store
+	a.audit = openAudit(c, a.redact)
+	a.store = recordedLedger{store, a.audit, a.log}
 	return nil
 }
 
@@ -156,7 +159,7 @@ func (a *App) openCustody() {
 func (a *App) openHub() {
 	c := a.conf.orDefault()
 	limits := a.limits(c)
-	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Rights: a.rightsOf, Procs: a.procs, Redact: a.redact}), conf: a.conf}
+	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Rights: a.rightsOf, Procs: a.procs, Redact: a.redact, Audit: a.audit}), conf: a.conf}
 	a.hub = hub.New(hub.Options{
 		Ledger: a.store, Drivers: drivers.of, Limits: limits, Logger: a.log,
 	})

@@ -18,7 +18,7 @@ func (a *App) mcpOptions() mcp.Options {
 
 // mcpServers are the configured MCP servers of those names.
 func (a *App) mcpServers(c *config.Config, names []string) []mcp.Server {
-	src := secret.Source{Getenv: a.conf.getenv, Dir: string(a.opts.Home)}
+	src := c.Home().Secrets(a.conf.getenv, a.redact)
 	var list []mcp.Server
 	for _, name := range names {
 		if conf, ok := c.MCP.Servers[name]; ok { // the loader has warned of others
@@ -51,7 +51,7 @@ func mcpServer(name string, conf config.MCPServer, src secret.Source) mcp.Server
 func resolveAll(ctx context.Context, refs map[string]secret.Ref, src secret.Source) (map[string]string, error) {
 	values := make(map[string]string, len(refs))
 	for name, ref := range refs {
-		v, err := ref.Resolve(ctx, src)
+		v, err := ref.ResolveFor(ctx, name, src)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func OpenSessions(ctx context.Context, c *config.Config) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ledger = store
+	s.ledger = recordedLedger{store, openAudit(c, nil), slog.Default()}
 	return s, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -60,6 +61,11 @@ func connect(ctx context.Context, conf Server, o Options) (*connection, error) {
 			return nil, &finalError{err}
 		}
 	}
+	if o.Connecting != nil {
+		if err := o.Connecting(ctx, conf.Name, conf.place()); err != nil {
+			return nil, err
+		}
+	}
 	c, err := greet(ctx, conf, o, secrets, firstVersion)
 	if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) {
 		if newer, err := greet(ctx, conf, o, secrets, ""); err == nil {
@@ -67,6 +73,19 @@ func connect(ctx context.Context, conf Server, o Options) (*connection, error) {
 		}
 	}
 	return c, err
+}
+
+// place is the program or the host of a server: arguments and addresses may hold
+// what is nobody's business.
+func (s Server) place() string {
+	if s.Transport == Stdio {
+		return s.Command
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return string(s.Transport)
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 func greet(ctx context.Context, conf Server, o Options, secrets Secrets, version string) (*connection, error) {

@@ -55,6 +55,10 @@ type Options struct {
 	Procs *proc.Custody
 	// Confine puts a process into the session's sandbox; nil runs it as it is.
 	Confine func(ctx context.Context, s proc.Spec) (proc.Spec, error)
+	// Connecting is told of every server before it is started or dialled, what
+	// saying which program or host that is. Its error keeps the server away. nil
+	// tells nobody.
+	Connecting func(ctx context.Context, server, what string) error
 }
 
 // Notice is something to tell the people of a session, once.

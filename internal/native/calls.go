@@ -82,6 +82,7 @@ type running struct {
 	call   *tool.Call
 	refuse *refusal        // why it is not run; nil when it may be
 	denied policy.Decision // what policy refused before the call was prepared
+	acts   bool
 	result model.ToolResult
 }
 
@@ -103,7 +104,8 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 		err = r.announceBroken(ctx, tl)
 	}
 	if err == nil && r.refuse == nil {
-		r.refuse, err = r.leave(ctx, tl.Spec().Acts)
+		r.acts = tl.Spec().Acts
+		r.refuse, err = r.leave(ctx, r.acts)
 	}
 	if err != nil {
 		r.refuse = notRun(ctx, err)
@@ -192,6 +194,9 @@ func (r *running) finish(ctx context.Context) {
 		start := r.now()
 		res = r.run(ctx)
 		took := r.now().Sub(start)
+		if r.acts {
+			r.recordEnd(ctx, res.IsError)
+		}
 		defer func() { r.passAfter(ctx, res, took) }()
 	}
 	if r.call != nil && r.call.Close != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/command"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
@@ -90,6 +91,9 @@ func (t *turn) tellGrants(ctx context.Context, _ string) (session.StopReason, er
 
 // revokeGrants takes back what the user has allowed for the whole session.
 func (t *turn) revokeGrants(ctx context.Context, _ string) (session.StopReason, error) {
+	if err := t.recordChange(ctx, audit.Revoke, "everything that was always allowed"); err != nil {
+		return "", err
+	}
 	if err := t.setGrants(ctx, func([]policy.Grant) []policy.Grant { return nil }); err != nil {
 		return "", err
 	}

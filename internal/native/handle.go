@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/mcp"
 	"github.com/grapnel-ai/grapnel/internal/model"
@@ -26,6 +27,7 @@ type handle struct {
 	info    session.Info
 	sink    session.Sink
 	redact  *secret.Redactor
+	log     *audit.Log
 	now     func() time.Time
 	procs   *proc.Custody
 	roots   *fsroot.Set

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/hook"
 	"github.com/grapnel-ai/grapnel/internal/mcp"
@@ -60,6 +61,8 @@ type Options struct {
 	// Redact takes secrets out of what tools say, before people and the model get
 	// it; nil does not.
 	Redact *secret.Redactor
+	// Audit keeps on record what agents did and who allowed it; nil does not.
+	Audit *audit.Log
 }
 
 // Driver opens native agents. It is safe for concurrent use.
@@ -94,7 +97,7 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 	}
 	agent = agent.within(rights)
 	h := &handle{
-		agent: agent, id: req.Info.ID, info: req.Info, sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact, now: d.opts.Now, procs: d.opts.Procs,
+		agent: agent, id: req.Info.ID, info: req.Info, sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact, log: d.opts.Audit, now: d.opts.Now, procs: d.opts.Procs,
 		reads: tool.NewReads(),
 	}
 	if h.policy, err = policy.New(agent.Policy); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
 	"github.com/grapnel-ai/grapnel/internal/model"
@@ -38,6 +39,7 @@ type world struct {
 	hub    *hub.Hub
 	now    func() time.Time
 	redact *secret.Redactor
+	audit  *audit.Log
 }
 
 func newWorld(t *testing.T) *world {
@@ -78,6 +80,7 @@ func (w *world) restart() {
 		Agent:  func(string) (*native.Agent, error) { a := w.agent; return &a, nil },
 		Now:    func() time.Time { return w.now() },
 		Redact: w.redact,
+		Audit:  w.audit,
 	})
 	h := hub.New(hub.Options{Ledger: w.ledger, Drivers: func(string) (session.Driver, error) { return d, nil }})
 	w.hub = h

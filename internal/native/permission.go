@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/hook"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -84,6 +85,7 @@ func (r *running) unsettled(ctx context.Context, d policy.Decision, cause error)
 	if d.Verdict == policy.Deny {
 		s.By = hook.ByPolicy
 	}
+	r.recordBroken(ctx, s, cause)
 	return r.points().Settled(settled(ctx), r.hookCall(), s)
 }
 
@@ -170,6 +172,9 @@ func options(d policy.Decision) []permissionOption {
 func (r *running) remember(ctx context.Context, g *policy.Grant) error {
 	if g == nil {
 		return nil
+	}
+	if err := r.recordChange(ctx, audit.Grant, g.Label); err != nil {
+		return err
 	}
 	return r.setGrants(ctx, func(list []policy.Grant) []policy.Grant {
 		return append(list[:len(list):len(list)], *g)

@@ -68,7 +68,11 @@ func (r *running) hookAnswers(ctx context.Context, d policy.Decision) (s hook.Se
 // settledCall tells the points what became of a call. What cannot be told is
 // not run.
 func (r *running) settledCall(ctx context.Context, s hook.Settled) *refusal {
-	if err := r.points().Settled(settled(ctx), r.hookCall(), s); err != nil {
+	err := r.recordCall(ctx, s)
+	if err == nil {
+		err = r.points().Settled(settled(ctx), r.hookCall(), s)
+	}
+	if err != nil {
 		return &refusal{shown: "not run: " + err.Error(), advice: "This was not a person's decision; tell the user."}
 	}
 	return nil

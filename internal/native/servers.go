@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/mcp"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -26,6 +27,9 @@ const (
 func (h *handle) openServers(client []jsontext.Value) {
 	o := h.agent.MCP
 	o.Dir = h.info.Cwd
+	o.Connecting = func(ctx context.Context, server, what string) error {
+		return h.recordChange(ctx, audit.ServerStarted, server+": "+what)
+	}
 	for _, root := range h.roots.Roots() {
 		o.Roots = append(o.Roots[:len(o.Roots):len(o.Roots)], root.Path)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -161,6 +162,9 @@ func encode(v any) jsontext.Value {
 func (h *handle) Set(ctx context.Context, option, value string) (session.Setup, error) {
 	h.mu.Lock()
 	next, err := h.with(h.chosen, option, value)
+	if err == nil {
+		err = h.recordChange(ctx, audit.Option, option+" = "+value)
+	}
 	if err != nil {
 		h.mu.Unlock()
 		return session.Setup{}, err

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/grapnel-ai/grapnel/internal/audit"
+	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/secret"
+	"github.com/grapnel-ai/grapnel/internal/session"
+)
+
+// openAudit returns the audit log of a configuration's data directory.
+func openAudit(c *config.Config, redact *secret.Redactor) *audit.Log {
+	return audit.New(audit.Options{Dir: c.DataPath(), Redact: redact})
+}
+
+// Record puts on record what a command of the local user did, such as setting a
+// credential.
+func Record(ctx context.Context, c *config.Config, event audit.Event, what string) error {
+	return openAudit(c, nil).Record(ctx, audit.Entry{Event: event, Owner: localOwner, What: what, By: "command line"})
+}
+
+// recordedLedger puts on record which sessions are made and deleted.
+type recordedLedger struct {
+	session.Ledger
+	audit *audit.Log
+	log   *slog.Logger
+}
+
+// Create implements session.Ledger.
+func (l recordedLedger) Create(ctx context.Context, info session.Info) (session.Fence, error) {
+	fence, err := l.Ledger.Create(ctx, info)
+	if err == nil {
+		l.record(ctx, audit.SessionCreated, info)
+	}
+	return fence, err
+}
+
+// Delete implements session.Ledger.
+func (l recordedLedger) Delete(ctx context.Context, id string) error {
+	info, missing := l.Info(ctx, id)
+	err := l.Ledger.Delete(ctx, id)
+	if err == nil && missing == nil {
+		l.record(ctx, audit.SessionDeleted, info)
+	}
+	return err
+}
+
+func (l recordedLedger) record(ctx context.Context, event audit.Event, info session.Info) {
+	e := audit.Entry{Event: event, Owner: info.Owner, Session: info.ID, Agent: info.Agent, What: info.Cwd}
+	if err := l.audit.Record(ctx, e); err != nil {
+		l.log.Warn("a session's "+string(event)+" is not on record", "session", info.ID, "err", err)
+	}
+}

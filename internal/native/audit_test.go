@@ -1,0 +1,136 @@
+package native_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/grapnel-ai/grapnel/internal/audit"
+	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/sessiontest"
+)
+
+// recorded is a world with an audit log.
+func recorded(t *testing.T) (w *world, dir string) {
+	w = newWorld(t)
+	dir = t.TempDir()
+	w.audit = audit.New(audit.Options{Dir: dir})
+	w.restart()
+	return w, dir
+}
+
+// records are the lines of a log in short.
+func records(t *testing.T, dir string) []string {
+	t.Helper()
+	var list []string
+	err := audit.Read(dir, func(l audit.Line) error {
+		e := l.Entry
+		if l.Err != nil || e.Owner != "local" || e.Session == "" || e.Agent != "main" {
+			t.Errorf("line %s, %v", l.Text, l.Err)
+		}
+		by, _, _ := strings.Cut(e.By, " ")
+		list = append(list, strings.Join(strings.Fields(strings.Join([]string{string(e.Event), e.Tool, filepath.Base(e.What), e.Verdict, by, e.Outcome}, " ")), " "))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func answer(t *testing.T, c *sessiontest.Client, option string, outcome session.Outcome) {
+	t.Helper()
+	req := c.UntilKind(session.KindPermission)
+	if _, err := c.Answer(t.Context(), session.Verdict{Request: req.ID, Outcome: outcome, Option: option}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatActsIsRecorded(t *testing.T) {
+	w, dir := recorded(t)
+	w.write("a.txt", "a")
+	c := w.open()
+	c.Say("D:TOOL read a.txt ; D:TOOL read ../../../../etc/passwd ; D:SAY done")
+	for _, choice := range []struct {
+		option  string
+		outcome session.Outcome
+	}{{"allow-once", session.Selected}, {"reject-once", session.Selected}, {"allow-always", session.Selected}} {
+		p := c.Send("D:TOOL write x.txt y ; D:SAY done")
+		answer(t, c, choice.option, choice.outcome)
+		c.End(p.Turn)
+	}
+	c.Say("D:TOOL write x.txt z ; D:SAY done")
+	if _, err := c.Set(t.Context(), "mode", "plan"); err != nil {
+		t.Fatal(err)
+	}
+	c.Say("D:TOOL write x.txt z ; D:SAY done")
+	c.Say("/revoke")
+	want := []string{
+		"call file_read passwd deny policy",
+		"call file_write x.txt allow person", "result file_write x.txt completed",
+		"call file_write x.txt deny person",
+		"grant " + filepath.Base("x"), "call file_write x.txt allow person", "result file_write x.txt completed",
+		"call file_write x.txt allow policy", "result file_write x.txt completed",
+		"option mode = plan",
+		"call file_write x.txt deny policy",
+		"revoke everything that was always allowed",
+	}
+	got := records(t, dir)
+	for i := range got {
+		if strings.HasPrefix(got[i], "grant ") {
+			got[i] = "grant x" // its words are the policy's
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	if r, err := audit.Verify(dir); err != nil || !r.Intact {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Nobody to ask is a decision too, and not a person's.
+func TestUnansweredRequestIsRecorded(t *testing.T) {
+	w, dir := recorded(t)
+	c := w.open()
+	p := c.Send("D:TOOL write x.txt y ; D:SAY done")
+	c.UntilKind(session.KindPermission)
+	if err := c.Cancel(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.End(p.Turn)
+	if got := records(t, dir); len(got) != 1 || !strings.HasPrefix(got[0], "call file_write x.txt deny") || strings.Contains(got[0], "person") {
+		t.Errorf("records %q", got)
+	}
+}
+
+// Without a log that can be written nothing acts, and reading goes on.
+func TestNothingActsUnrecorded(t *testing.T) {
+	w, dir := recorded(t)
+	if err := os.Mkdir(filepath.Join(dir, audit.FileName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.write("a.txt", "the text of a")
+	c := w.open()
+	p := c.Send("D:TOOL read a.txt ; D:TOOL write x.txt y ; D:SAY done")
+	answer(t, c, "allow-once", session.Selected)
+	c.End(p.Turn)
+	if _, err := os.Stat(filepath.Join(w.cwd, "x.txt")); err == nil {
+		t.Error("the file was written")
+	}
+	var results []string
+	for _, m := range w.messages() {
+		if m.Role == "tool" {
+			results = append(results, m.text())
+		}
+	}
+	if len(results) != 2 || !strings.Contains(results[0], "the text of a") || !strings.Contains(results[1], "not run: the audit log "+dir) {
+		t.Errorf("results %q", results)
+	}
+	if _, err := c.Set(t.Context(), "mode", "plan"); err == nil {
+		t.Error("the mode was changed unrecorded")
+	}
+}
