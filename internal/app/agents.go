@@ -74,6 +74,7 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 	conf := c.Agents[alias]
 	n := &native.Agent{
 		Alias: alias, Workspace: existingDir(c.WorkspacePath(alias)),
+		SharedSkills: c.Home().Skills(),
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
 		MaxActionsPerHour: autonomy.MaxActionsPerHour,
 		Tools:             tool.NewSet(tool.Default()...),

@@ -137,7 +137,7 @@ func notRun(ctx context.Context, err error) *refusal {
 func (r *running) env() *tool.Env {
 	return &tool.Env{
 		Roots: r.roots, Cwd: r.info.Cwd, Hands: r.Hands, Limits: r.agent.Limits, Reads: r.reads,
-		Asker: asker{r}, Judge: r.forbids, Procs: r.procs,
+		Asker: asker{r}, Judge: r.forbids, Skills: r.skills.catalogue(), Procs: r.procs,
 	}
 }
 

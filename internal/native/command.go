@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/command"
 	"github.com/grapnel-ai/grapnel/internal/model"
@@ -31,7 +33,15 @@ func builtIns() []command.Command[runCommand] {
 }
 
 // commands are those a client sees and a prompt can mean.
-func (h *handle) commands() *command.Set[runCommand] { return command.New(builtIns()...) }
+func (h *handle) commands() *command.Set[runCommand] {
+	return command.New(append(builtIns(), skillCommands(h.skills.catalogue())...)...)
+}
+
+// commandsUpdate is ACP AvailableCommandsUpdate (v1).
+type commandsUpdate struct {
+	Kind     session.Kind   `json:"sessionUpdate"`
+	Commands jsontext.Value `json:"availableCommands"`
+}
 
 // commandIn returns the command a prompt means, and what follows its name.
 func (t *turn) commandIn(parts []model.Part) (c command.Command[runCommand], args string, ok bool) {

@@ -19,8 +19,8 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
 
-// handle is one opened native agent. The turn's goroutine owns past, awaited
-// and set; the rest that changes is under mu.
+// handle is one opened native agent. The turn's goroutine owns past, awaited,
+// prompt and set; the rest that changes is under mu.
 type handle struct {
 	agent   *Agent
 	id      string
@@ -38,7 +38,13 @@ type handle struct {
 	servers *mcp.Servers
 	awaited bool // the first prompt has waited for the servers
 
+	skills *skills
+	prompt prompt
+
+	unskilled *tool.Set // the agent's own tools where there are no skills
+
 	set        *tool.Set // of the last model step
+	setOwn     *tool.Set // the agent's own tools in set
 	setVersion uint64    // the version of the servers' tools in set
 
 	mu      sync.Mutex

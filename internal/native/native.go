@@ -25,6 +25,9 @@ import (
 type Agent struct {
 	Alias     string
 	Workspace string // absolute; the agent's own place, a root of every session
+	// SharedSkills is the directory of the skills that all agents share; "" for
+	// none. It is no root.
+	SharedSkills string
 	// Provider resolves the model provider with its credentials, at each turn,
 	// so that a key put in place later works at once. Its error is one sentence
 	// that says what to do, a *LoginError where a login would help.
@@ -117,6 +120,7 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 	}
 	h.learnServers(req.Servers)
 	h.openServers(req.Servers)
+	h.openSkills()
 	return h, nil
 }
 

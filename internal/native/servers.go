@@ -49,8 +49,8 @@ func (h *handle) closeServers(ctx context.Context) {
 // servers that are connected. A model step and the calls it makes use one set.
 func (h *handle) tools() *tool.Set {
 	list, version := h.servers.Tools()
-	if h.set == nil || h.setVersion != version {
-		h.set, h.setVersion = h.agent.Tools.With(list...), version
+	if own := h.ownTools(); h.setOwn != own || h.setVersion != version {
+		h.set, h.setOwn, h.setVersion = own.With(list...), own, version
 	}
 	return h.set
 }

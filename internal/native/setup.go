@@ -100,7 +100,10 @@ func thoughtValue(l model.Level) string {
 }
 
 // Setup implements session.Handle.
-func (h *handle) Setup() session.Setup { return h.setup(h.choice()) }
+func (h *handle) Setup() session.Setup {
+	h.skills.refresh() // a client that comes late gets the commands there are now
+	return h.setup(h.choice())
+}
 
 func (h *handle) setup(c choice) session.Setup {
 	return session.Setup{

@@ -14,10 +14,11 @@ type turn struct {
 	session.Turn
 	provider model.Provider
 	choice   choice
-	stable   string // of the system prompt, once it was needed
 	// finalized is set once the last point of the turn was asked.
 	finalized bool
-	said      bool // the model or we have shown the user any text
+	prompted  bool         // the system prompt was made for this turn
+	typed     []model.Part // the prompt as the person sent it
+	said      bool         // the model or we have shown the user any text
 }
 
 // Prompt implements session.Handle: model steps and tool calls until the model
@@ -30,6 +31,9 @@ func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, 
 	h.setRunning(true)
 	stop, err := t.run(ctx)
 	h.setRunning(false)
+	if err == nil && ctx.Err() == nil {
+		err = t.lookAtSkills(ctx) // the turn may have written some
+	}
 	// What the user added last is part of the conversation all the same.
 	if left := t.keepSteered(settled(ctx), nil); err == nil {
 		err = left
@@ -50,10 +54,19 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err != nil {
 		return "", err
 	}
+	t.typed = parts
+	if err := t.lookAtSkills(ctx); err != nil {
+		return "", err
+	}
 	if c, args, ok := t.commandIn(parts); ok {
 		return c.Run(t, ctx, args)
 	}
-	if err := t.titleFrom(ctx, parts); err != nil {
+	return t.converse(ctx, parts)
+}
+
+// converse gives parts to the model as the user's message.
+func (t *turn) converse(ctx context.Context, parts []model.Part) (session.StopReason, error) {
+	if err := t.titleFrom(ctx, t.typed); err != nil {
 		return "", err
 	}
 	user := model.Message{Role: model.RoleUser, Parts: parts}

@@ -9,6 +9,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/skill"
 )
 
 // Env is what a call may use of the session it belongs to. The loop builds one
@@ -38,6 +39,9 @@ type Env struct {
 	Limits Limits // zero values mean DefaultLimits
 	Asker  Asker  // nil means nobody can answer
 	Reads  *Reads // what the model has seen of files; nil disables the check
+
+	// Skills are what read_skill reads; nil means there are none.
+	Skills *skill.Catalogue
 
 	// Judge says early whether policy forbids a subject outright, before the
 	// client hears of its paths. The loop judges every Call before it runs in any

@@ -40,6 +40,17 @@ func (s *Set) With(more ...Tool) *Set {
 	return NewSet(append(more[:len(more):len(more)], s.tools...)...)
 }
 
+// Without returns the set without the named tools.
+func (s *Set) Without(names ...string) *Set {
+	var kept []Tool
+	for i, t := range s.tools {
+		if !slices.Contains(names, s.specs[i].Name) {
+			kept = append(kept, t)
+		}
+	}
+	return NewSet(kept...)
+}
+
 // Specs returns the descriptions of all tools, sorted by name, so that a
 // provider's cache of the prompt holds. The caller must not change it.
 func (s *Set) Specs() []Spec { return s.specs }
@@ -77,5 +88,6 @@ func Default() []Tool {
 		todo{},
 		askUser{},
 		escalate{},
+		readSkill{},
 	}
 }
