@@ -48,6 +48,8 @@ type link interface {
 	transport() sdk.Transport
 	// why adds to an error what the transport has seen.
 	why(err error) error
+	// free gives up what is left when the connection has ended.
+	free()
 }
 
 // connect starts or dials a server and shakes hands.
@@ -60,6 +62,7 @@ func connect(ctx context.Context, conf Server, o Options) (*connection, error) {
 		if secrets, err = conf.Secrets(ctx); err != nil {
 			return nil, &finalError{err}
 		}
+		secrets.teach(o.Redact)
 	}
 	if o.Connecting != nil {
 		if err := o.Connecting(ctx, conf.Name, conf.place()); err != nil {
@@ -103,6 +106,7 @@ func greet(ctx context.Context, conf Server, o Options, secrets Secrets, version
 	addRoots(client, o.Roots)
 	c.session, err = client.Connect(ctx, c.link.transport(), &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
+		c.link.free()
 		return nil, c.explain(err)
 	}
 	return c, nil
@@ -123,7 +127,10 @@ func (c *connection) wait() error {
 	return errors.New("it ended the connection")
 }
 
-func (c *connection) close() { _ = c.session.Close() }
+func (c *connection) close() {
+	_ = c.session.Close() // it has ended one way or the other
+	c.link.free()
+}
 
 // explain makes a failure one sentence for people.
 func (c *connection) explain(err error) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/mcp/stdio"
 	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
 // newLink makes the transport of a server.
@@ -26,7 +27,7 @@ func newLink(ctx context.Context, conf Server, o Options, secrets Secrets) (link
 // processLink is a server that is a child process.
 type processLink struct {
 	stdio  *stdio.Transport
-	hidden hidden
+	hidden *secret.Redactor
 }
 
 func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets) (link, error) {
@@ -47,11 +48,13 @@ func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets
 	}
 	return &processLink{
 		stdio:  &stdio.Transport{Spec: spec, Procs: o.Procs, Stderr: &stdio.Tail{}, Noise: &stdio.Tail{}},
-		hidden: hide(secrets),
+		hidden: secrets.redactor(),
 	}, nil
 }
 
 func (l *processLink) transport() sdk.Transport { return l.stdio }
+
+func (l *processLink) free() {}
 
 // why adds how the process ended and what it said last.
 func (l *processLink) why(err error) error {
@@ -69,7 +72,7 @@ func (l *processLink) why(err error) error {
 	if said := l.said(); said != "" {
 		text += "; its last words: " + said
 	}
-	return errors.New(l.hidden.in(text))
+	return errors.New(l.hidden.Replace(text))
 }
 
 // said is what the server printed last, on one line.
@@ -87,36 +90,6 @@ func (l *processLink) said() string {
 
 // maxSaid bounds a server's own words in a notice, in bytes.
 const maxSaid = 600
-
-// hidden are values that must not be shown.
-type hidden []string
-
-// minHidden is the shortest value worth hiding: shorter ones are everywhere.
-const minHidden = 4
-
-func hide(s Secrets) hidden {
-	var h hidden
-	for _, values := range []map[string]string{s.Env, s.Headers} {
-		for _, v := range values {
-			if len(v) >= minHidden {
-				h = append(h, v)
-			}
-			if _, token, ok := strings.Cut(v, " "); ok && len(token) >= minHidden { // "Bearer …"
-				h = append(h, token)
-			}
-		}
-	}
-	slices.SortFunc(h, func(a, b string) int { return len(b) - len(a) })
-	return h
-}
-
-// in returns text without the hidden values.
-func (h hidden) in(text string) string {
-	for _, v := range h {
-		text = strings.ReplaceAll(text, v, "[redacted]")
-	}
-	return text
-}
 
 // cut shortens text to n bytes, at a character.
 func cut(text string, n int) string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
 // Transport is how a server is reached.
@@ -42,6 +43,28 @@ type Secrets struct {
 	Headers map[string]string // of every request to it
 }
 
+// redactor hides all of the values, credentials or not.
+func (s Secrets) redactor() *secret.Redactor {
+	r := secret.NewRedactor()
+	for _, values := range []map[string]string{s.Env, s.Headers} {
+		for _, v := range values {
+			r.Add(v)
+		}
+	}
+	return r
+}
+
+// teach makes a session's redactor know the credentials among the values.
+func (s Secrets) teach(r *secret.Redactor) {
+	for _, values := range []map[string]string{s.Env, s.Headers} {
+		for name, v := range values {
+			if secret.Sensitive(name, v) {
+				r.Add(v)
+			}
+		}
+	}
+}
+
 // DefaultTimeout bounds a call to a server that has no timeout of its own.
 const DefaultTimeout = 180 * time.Second
 
@@ -59,6 +82,9 @@ type Options struct {
 	// saying which program or host that is. Its error keeps the server away. nil
 	// tells nobody.
 	Connecting func(ctx context.Context, server, what string) error
+	// Redact learns the credentials among the servers' secrets, before anything
+	// is shown that could hold one; nil learns nothing.
+	Redact *secret.Redactor
 }
 
 // Notice is something to tell the people of a session, once.

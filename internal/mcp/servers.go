@@ -38,6 +38,14 @@ func Open(configured []Server, client []jsontext.Value, o Options) *Servers {
 	for i, prefix := range prefixes(list) {
 		s.list = append(s.list, newServer(list[i], prefix, o, s))
 	}
+	for _, srv := range list {
+		if !srv.FromClient {
+			continue
+		}
+		if secrets, err := srv.Secrets(ctx); err == nil { // they are at hand
+			secrets.teach(o.Redact)
+		}
+	}
 	for _, srv := range s.list {
 		s.done.Go(func() { srv.run(ctx) })
 	}

@@ -118,7 +118,6 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 	if h.roots, err = h.openRoots(); err != nil {
 		return nil, err
 	}
-	h.learnServers(req.Servers)
 	h.openServers(req.Servers)
 	h.openSkills()
 	return h, nil

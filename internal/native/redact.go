@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
@@ -66,27 +65,4 @@ func (h *handle) cleanError(err error) error {
 	clean := f.Failure
 	clean.Message, clean.Data = h.redact.Replace(clean.Message), h.redact.ReplaceJSON(clean.Data)
 	return &session.FailureError{Failure: clean}
-}
-
-// learnServers makes the redactor know the credentials among the variables and
-// headers of the client's MCP servers (ACP McpServer).
-func (h *handle) learnServers(servers []jsontext.Value) {
-	type named struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	}
-	for _, raw := range servers {
-		var s struct {
-			Env     []named `json:"env"`
-			Headers []named `json:"headers"`
-		}
-		if json.Unmarshal(raw, &s) != nil {
-			continue // whoever connects to it says what is wrong
-		}
-		for _, v := range append(s.Env, s.Headers...) {
-			if secret.Sensitive(v.Name, v.Value) {
-				h.redact.Add(v.Value)
-			}
-		}
-	}
 }

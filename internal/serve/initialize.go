@@ -191,6 +191,7 @@ func (c *conn) initializeResult() initializeResult {
 		AgentCapabilities: agentCapabilities{
 			LoadSession:        o.Persistent,
 			PromptCapabilities: promptCapabilities{agent.Image, agent.Audio, true},
+			McpCapabilities:    mcpCapabilities{HTTP: true, SSE: true},
 		},
 	}
 	if r.AuthMethods == nil {

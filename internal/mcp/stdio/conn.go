@@ -11,12 +11,17 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/grapnel-ai/grapnel/internal/mcp/allowance"
 	"github.com/grapnel-ai/grapnel/internal/proc"
 )
 
 const (
 	// maxUnasked is the longest message a server may send that is no response.
 	maxUnasked = 256 << 10
+	// unaskedBurst and unaskedRate bound the messages that are no responses: at
+	// once, and per second after that.
+	unaskedBurst = 4000
+	unaskedRate  = 2000
 	// maxPending is how many requests of a server may be unanswered.
 	maxPending = 64
 )
@@ -25,14 +30,14 @@ const (
 // Write and Close by any.
 type conn struct {
 	proc   *proc.Proc
-	stdin  *os.File
+	stdin  io.WriteCloser
 	stdout *os.File
 	noise  *Tail
 
 	// of Read alone
 	lines *lines
 	queue []jsonrpc.Message // of a batch
-	rate  rate
+	rate  allowance.Allowance
 
 	out     chan []byte
 	closing chan struct{} // Close was called
@@ -44,13 +49,14 @@ type conn struct {
 	failed  error               // of a write, once
 }
 
-func newConn(p *proc.Proc, stdin, stdout *os.File, noise *Tail, maxLine int) *conn {
+func newConn(p *proc.Proc, stdout *os.File, noise *Tail, maxLine int) *conn {
 	if maxLine == 0 {
 		maxLine = MaxLine
 	}
 	c := &conn{
-		proc: p, stdin: stdin, stdout: stdout, noise: noise,
+		proc: p, stdin: p.Stdin(), stdout: stdout, noise: noise,
 		lines: newLines(stdout, maxLine), out: make(chan []byte, outbox),
+		rate:    allowance.Allowance{Burst: unaskedBurst, Rate: unaskedRate},
 		closing: make(chan struct{}), calls: make(map[jsonrpc.ID]bool),
 	}
 	go c.write()
@@ -181,7 +187,7 @@ func heard(method string) bool {
 }
 
 func (c *conn) slowDown(ctx context.Context) error {
-	wait := c.rate.take(time.Now())
+	wait := c.rate.Take(1, time.Now())
 	if wait == 0 {
 		return nil
 	}
@@ -230,7 +236,6 @@ func (c *conn) account(m jsonrpc.Message) {
 
 // write passes messages on until the connection ends.
 func (c *conn) write() {
-	defer c.stdin.Close()
 	for {
 		select {
 		case <-c.closing:
@@ -248,7 +253,9 @@ func (c *conn) write() {
 }
 
 func (c *conn) writeOne(data []byte) error {
-	_ = c.stdin.SetWriteDeadline(time.Now().Add(writeBound)) // where pipes have none, Close still ends it
+	if f, ok := c.stdin.(*os.File); ok {
+		_ = f.SetWriteDeadline(time.Now().Add(writeBound)) // where pipes have none, Close still ends it
+	}
 	_, err := c.stdin.Write(data)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("the server has not read its input for %s", writeBound)
@@ -264,9 +271,9 @@ func (c *conn) writeOne(data []byte) error {
 func (c *conn) Close() error {
 	c.ending.Do(func() {
 		close(c.closing)
-		_ = c.stdin.SetWriteDeadline(time.Unix(1, 0))
 		_ = c.stdout.SetReadDeadline(time.Unix(1, 0))
-		ended(c.proc)
+		c.proc.Stop() // the end of its input, then SIGTERM, then SIGKILL, as the protocol asks for
+		<-c.proc.Done()
 		_ = c.stdout.Close()
 	})
 	return nil

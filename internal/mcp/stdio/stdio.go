@@ -7,7 +7,6 @@ package stdio
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -52,26 +51,23 @@ type Transport struct {
 // Connect implements mcp.Transport: it starts the program. The error is of
 // package proc, or says that pipes could not be made.
 func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
-	inR, inW, err := os.Pipe()
+	outR, outW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make a pipe: %w", err), inR.Close(), inW.Close())
-	}
 	spec := t.Spec
-	spec.Stdin, spec.Stdout, spec.Grace = inR, outW, termGrace
+	spec.StdinPipe, spec.EOFGrace, spec.Grace = true, closeGrace, termGrace
+	spec.Stdout = outW
 	if t.Stderr != nil {
 		spec.Stderr = t.Stderr
 	}
 	p, err := t.Procs.Start(context.WithoutCancel(ctx), spec)
-	_, _ = inR.Close(), outW.Close() // the child's ends
+	_ = outW.Close() // the child's end
 	if err != nil {
-		_, _ = inW.Close(), outR.Close()
+		_ = outR.Close()
 		return nil, err
 	}
-	t.conn = newConn(p, inW, outR, t.Noise, t.MaxLine)
+	t.conn = newConn(p, outR, t.Noise, t.MaxLine)
 	return t.conn, nil
 }
 
@@ -94,18 +90,4 @@ func (t *Transport) Exit() string {
 		return "it was ended by " + exit.Signal
 	}
 	return fmt.Sprintf("it exited with code %d", exit.Code)
-}
-
-// ended waits for a child to leave, by what the protocol asks for: the end of
-// its input, then SIGTERM, then SIGKILL.
-func ended(p *proc.Proc) {
-	patience := time.NewTimer(closeGrace)
-	defer patience.Stop()
-	select {
-	case <-p.Done():
-		return
-	case <-patience.C:
-		p.Stop()
-	}
-	<-p.Done()
 }
