@@ -13,6 +13,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/tool"
+	"github.com/grapnel-ai/grapnel/internal/upload"
 )
 
 const (
@@ -88,7 +89,7 @@ func (t *remoteTool) Prepare(_ context.Context, env *tool.Env, input jsontext.Va
 	c := &tool.Call{
 		Title: t.title(arguments), Kind: tool.KindOther,
 		Subject: policy.Subject{Tool: t.spec.Name, Server: t.server.conf.Name, Kind: tool.KindOther, Acts: true, Cwd: env.Cwd},
-		Run:     func(ctx context.Context, out tool.Sink) tool.Result { return t.run(ctx, arguments, out) },
+		Run:     func(ctx context.Context, out tool.Sink) tool.Result { return t.run(ctx, env, arguments, out) },
 	}
 	if t.destroys {
 		c.Subject.Kind = "delete"
@@ -105,20 +106,18 @@ func (t *remoteTool) title(arguments jsontext.Value) string {
 	return text + " " + cut(printable.Line(string(arguments)), maxTitle)
 }
 
-func (t *remoteTool) run(ctx context.Context, arguments jsontext.Value, out tool.Sink) tool.Result {
+func (t *remoteTool) run(ctx context.Context, env *tool.Env, arguments jsontext.Value, out tool.Sink) tool.Result {
 	c, err := t.server.current(t)
 	if err != nil {
 		return failure(err)
 	}
-	r, err := c.call(ctx, t.own, arguments, func(text string) {
-		if text != "" {
-			out.Progress([]tool.Content{{Text: text}})
-		}
-	})
+	show, stop := showing(out)
+	r, err := c.call(ctx, t.own, arguments, show)
+	stop()
 	if err != nil {
 		return failure(t.failed(ctx, c, err))
 	}
-	return result(r)
+	return take(r, upload.Store{Roots: env.Roots, Cwd: env.Cwd})
 }
 
 // failed says what became of a call that has no result.
