@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/grapnel-ai/grapnel/internal/cli"
+	"github.com/grapnel-ai/grapnel/internal/mcp/mcptest"
 	_ "github.com/grapnel-ai/grapnel/internal/proc/shim" // as in cmd/grapnel
 )
 
 // TestMain is grapnel itself where the tests start the binary as such.
 func TestMain(m *testing.M) {
+	mcptest.Main()
 	if os.Getenv(AsMain) == "" {
 		os.Exit(m.Run())
 	}

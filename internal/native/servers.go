@@ -66,7 +66,7 @@ func (t *turn) awaitServers(ctx context.Context) error {
 	defer cancel()
 	if late := t.servers.Wait(wait); len(late) > 0 && ctx.Err() == nil {
 		text := fmt.Sprintf("%s: still being connected. The tools come with the step after that.", strings.Join(late, ", "))
-		return t.sink.Emit(ctx, notice(t.id, "info", "Waiting no longer for MCP servers", text))
+		return t.sink.Emit(ctx, notice(t.id, "warning", "Waiting no longer for MCP servers", text))
 	}
 	return nil
 }
