@@ -75,6 +75,9 @@ func connect(ctx context.Context, conf Server, o Options) (*connection, error) {
 			return newer, nil
 		}
 	}
+	if err != nil && c != nil {
+		err = c.explain(err)
+	}
 	return c, err
 }
 
@@ -91,6 +94,8 @@ func (s Server) place() string {
 	return u.Scheme + "://" + u.Host
 }
 
+// greet makes a connection in a version of the protocol, "" being the newest. With
+// an error the connection may be there to explain it.
 func greet(ctx context.Context, conf Server, o Options, secrets Secrets, version string) (*connection, error) {
 	c := &connection{conf: conf, changed: make(chan struct{}, 1), progress: make(map[any]func(*sdk.ProgressNotificationParams))}
 	var err error
@@ -107,9 +112,8 @@ func greet(ctx context.Context, conf Server, o Options, secrets Secrets, version
 	c.session, err = client.Connect(ctx, c.link.transport(), &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		c.link.free()
-		return nil, c.explain(err)
 	}
-	return c, nil
+	return c, err
 }
 
 func (c *connection) noteChange() {

@@ -26,7 +26,7 @@ const (
 // client; nothing waits for them yet.
 func (h *handle) openServers(client []jsontext.Value) {
 	o := h.agent.MCP
-	o.Dir, o.Procs, o.Redact = h.info.Cwd, h.procs, h.redact
+	o.Dir, o.Redact = h.info.Cwd, h.redact
 	o.Connecting = func(ctx context.Context, server, what string) error {
 		return h.recordChange(ctx, audit.ServerStarted, server+": "+what)
 	}
