@@ -127,6 +127,7 @@ func TestL4WholeTreeEnds(t *testing.T) {
 	} {
 		for _, sandbox := range []string{"none", "auto"} {
 			t.Run(name+"/sandbox "+sandbox, func(t *testing.T) {
+				t.Parallel()
 				w := custodyWorld(t, sandbox)
 				a, s := w.Opened()
 				life := startTree(t, w, a, s)

@@ -25,8 +25,9 @@ type hostile struct {
 	ups    int
 }
 
-func hostiles() map[string]hostile {
-	return map[string]hostile{
+func hostiles(t *testing.T) map[string]hostile {
+	t.Helper()
+	all := map[string]hostile{
 		"leaves its session twice": {`setsid sh -c 'setsid sh -c "echo up; exec sleep 1000" & echo up'; echo up; exec sleep 1000`, 3},
 		"ignores signals":          {`trap '' TERM HUP INT; sh -c 'trap "" TERM; echo up; while :; do sleep 1000; done' & echo up; wait`, 2},
 		"is stopped":               {`sh -c 'echo up; kill -STOP $$; exec sleep 1000' & sh -c 'echo up; kill -STOP $$' & wait`, 2},
@@ -34,6 +35,17 @@ func hostiles() map[string]hostile {
 		"hides its environment":    {`env -i /bin/sh -c 'echo up; exec /bin/sleep 1000' & echo up; wait`, 2},
 		"holds pipes":              {`sleep 1000 | sh -c 'echo up >&2; exec sleep 1000' 2>&1 | (sleep 1000 & cat); wait`, 1},
 	}
+	// A sandbox in between has process numbers of its own. Nothing in it is told
+	// to die with its parent here.
+	const sandbox = `bwrap --dev-bind / / --unshare-pid --proc /proc `
+	if err := exec.Command("sh", "-c", sandbox+"true").Run(); err == nil {
+		all["is in a sandbox"] = hostile{
+			sandbox + `sh -c 'trap "" TERM; setsid sh -c "echo up; exec sleep 1000" & echo up; wait' & wait`, 2,
+		}
+	} else if os.Getenv("CI") != "" {
+		t.Errorf("bubblewrap does not work here: %v", err)
+	}
+	return all
 }
 
 // watched is a running hostile tree.
@@ -138,10 +150,10 @@ func TestHostileTrees(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	held := custodies(t)
+	held, trees := custodies(t), hostiles(t)
 	for cases < rounds {
 		for how, c := range held {
-			for tree, h := range hostiles() {
+			for tree, h := range trees {
 				for what, end := range ends {
 					if cases++; cases > rounds {
 						return
@@ -219,7 +231,7 @@ func startCrasher(t *testing.T, dir, id string, alone bool, h hostile) crash {
 
 // TestOurDeath kills us alone: the guard does the rest, nobody has to come back.
 func TestOurDeath(t *testing.T) {
-	for tree, h := range hostiles() {
+	for tree, h := range hostiles(t) {
 		for _, alone := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/alone=%v", tree, alone), func(t *testing.T) {
 				dir := t.TempDir()
@@ -234,7 +246,7 @@ func TestOurDeath(t *testing.T) {
 
 // TestReap kills us and the guard: what survives is found at the next start.
 func TestReap(t *testing.T) {
-	for tree, h := range hostiles() {
+	for tree, h := range hostiles(t) {
 		for _, alone := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/alone=%v", tree, alone), func(t *testing.T) {
 				dir := t.TempDir()
