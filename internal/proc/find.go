@@ -8,6 +8,10 @@ import (
 	"strings"
 )
 
+// Look returns the path of the program that Start would run, or the error that
+// it would return.
+func Look(spec Spec) (string, error) { return find(spec) }
+
 // find checks the working directory and returns the path of the program, or a
 // *StartError that blames the right one of them.
 func find(spec Spec) (string, error) {

@@ -1,0 +1,60 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// makeTemp makes a directory for the temporary files of one session.
+func (l *Ladder) makeTemp() (string, error) {
+	base := l.opts.Temp
+	if base == "" {
+		return os.MkdirTemp("", "grapnel-")
+	}
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(base, "")
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// Sweep removes the temporary files that processes left which are no longer
+// alive. base holds one directory for each, named by its id.
+func Sweep(base string, alive func(id string) bool) error {
+	entries, err := os.ReadDir(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		if !alive(e.Name()) {
+			errs = append(errs, removeAll(filepath.Join(base, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// removeAll removes a tree that commands have written, also directories that
+// they have made read-only. Links are removed and not followed.
+func removeAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = root.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
