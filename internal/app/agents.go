@@ -83,6 +83,8 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 		Policy:            policySettings(autonomy),
 		Points:            a.points(c),
 		AllowedRoots:      expandAll(autonomy.AllowedRoots),
+		Sandbox:           a.sandbox,
+		Confine:           confinement(c, alias),
 		FSRoots: fsroot.Options{
 			Forbidden: expandAll(autonomy.ForbiddenPaths),
 			Own:       ownPaths(c),

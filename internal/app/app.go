@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/audit"
@@ -21,6 +22,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
 	"github.com/grapnel-ai/grapnel/internal/native"
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -53,6 +55,8 @@ type App struct {
 	conf    *live
 	inst    *instance.Instance // nil without a run directory
 	procs   *proc.Custody      // of everything sessions start
+	sandbox *sandbox.Ladder    // of everything sessions run
+	sweep   sync.WaitGroup     // removes what earlier processes left
 	store   session.Ledger
 	durable bool // the store is on disk
 	hub     *hub.Hub
@@ -66,6 +70,7 @@ type App struct {
 // cannot work says so when it is asked for, and the rest does. Errors are those
 // nothing can work without.
 func Open(ctx context.Context, o Options) (*App, error) {
+	undumpable()
 	redact := environmentSecrets(o.Environ)
 	o.Stderr = redact.Writer(o.Stderr)
 	a := &App{opts: o, log: newLogger(o), redact: redact, client: endpoint.NewClient(), started: time.Now()}
@@ -79,6 +84,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	a.auth = &auth{conf: a.conf, redact: redact}
 	a.openStore(ctx)
 	a.openCustody()
+	a.openSandbox()
 	a.openHub()
 	return a, nil
 }
@@ -196,6 +202,7 @@ func (a *App) limits(c *config.Config) hub.Limits {
 // Close ends what runs, within ctx, and gives the store up.
 func (a *App) Close(ctx context.Context) error {
 	err := a.hub.Drain(ctx)
+	a.closeSandbox()
 	err = errors.Join(err, a.procs.Close(), a.store.Close())
 	if a.inst != nil {
 		err = errors.Join(err, a.inst.Close())

@@ -43,6 +43,7 @@ func (x Examination) examine(ctx context.Context) []doctor.Finding {
 		found = append(found, doctor.Store(ctx, c.StorePath(), peers)...)
 		found = append(found, doctor.Disk(c.DataPath()))
 		found = append(found, x.agents(ctx, c, conf)...)
+		found = append(found, x.sandbox(ctx, c, conf.getenv)...)
 	}
 	return append(found, doctor.Instances(peers), doctor.Custody(ctx), doctor.Shell(), doctor.Git())
 }

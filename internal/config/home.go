@@ -70,6 +70,13 @@ func (h Home) File() string { return filepath.Join(string(h), "config.toml") }
 // Run returns the directory of lock files and sockets of running instances.
 func (h Home) Run() string { return filepath.Join(string(h), "run") }
 
+// Temp is where sessions keep the temporary files of their commands, below the
+// id of the process they run in.
+func (h Home) Temp() string { return filepath.Join(string(h), "tmp") }
+
+// Cache is where commands of an agent keep what they have built and downloaded.
+func (h Home) Cache(alias string) string { return filepath.Join(string(h), "cache", alias) }
+
 // Keys returns the directory of keys that were typed into grapnel setup, and of
 // the identity of age: references.
 func (h Home) Keys() string { return filepath.Join(string(h), "keys") }

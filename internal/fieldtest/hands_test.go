@@ -65,7 +65,8 @@ func TestClientFilesCount(t *testing.T) {
 }
 
 func TestClientTerminalRunsCommands(t *testing.T) {
-	w := NewWorld(t, "[autonomy]", `allowed_commands = ["echo"]`)
+	// What is confined runs on the host: no client confines its terminals.
+	w := NewWorld(t, "[autonomy]", `allowed_commands = ["echo"]`, `sandbox = "none"`)
 	a := w.Start()
 	a.Must("initialize", object{"protocolVersion": 1, "clientCapabilities": object{"terminal": true}}, nil)
 	s := a.New()

@@ -1,11 +1,10 @@
 package fieldtest
 
 import (
-	"errors"
 	"os"
+	"os/exec"
 	"slices"
-	"strconv"
-	"syscall"
+	"strings"
 	"testing"
 	"time"
 )
@@ -28,17 +27,21 @@ func fileSize(name string) int64 {
 	return info.Size()
 }
 
-// waitGone waits until no process has the pid.
-func waitGone(t *testing.T, pid string) {
+// runs reports whether a process has the text in its command line. A process id
+// would not do: in a sandbox a command knows itself by another.
+func runs(t *testing.T, text string) bool {
 	t.Helper()
-	n, err := strconv.Atoi(pid)
+	out, err := exec.Command("ps", "-e", "-ww", "-o", "args=").Output()
 	if err != nil {
-		t.Fatalf("pid %q: %v", pid, err)
+		t.Fatal(err)
 	}
-	waitFor(t, "process "+pid+" to be gone", func() bool {
-		p, err := os.FindProcess(n)
-		return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
-	})
+	return strings.Contains(string(out), text)
+}
+
+// waitGone waits until no process has the text in its command line any more.
+func waitGone(t *testing.T, text string) {
+	t.Helper()
+	waitFor(t, "the processes of "+text+" to be gone", func() bool { return !runs(t, text) })
 }
 
 func hasUpdate(list []Update, match func(Update) bool) bool { return slices.ContainsFunc(list, match) }

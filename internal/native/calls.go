@@ -84,6 +84,9 @@ type running struct {
 	denied policy.Decision // what policy refused before the call was prepared
 	acts   bool
 	result model.ToolResult
+
+	confined bool // it runs in the sandbox, if it runs
+	lacking  bool // it would, but for there being none
 }
 
 // begin announces a call and finds out whether it may run.
@@ -94,7 +97,11 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 		err = fmt.Errorf("the input of %s is not a JSON object: send the call again", wish.Name)
 	}
 	if err == nil {
-		r.call, err = tl.Prepare(ctx, r.env(), wish.Input)
+		env := r.env()
+		if tl.Spec().Kind == tool.KindExecute {
+			r.confine(ctx, env)
+		}
+		r.call, err = tl.Prepare(ctx, env, wish.Input)
 	}
 	if err == nil {
 		err = r.announce(ctx)
@@ -192,7 +199,7 @@ func (r *running) finish(ctx context.Context) {
 		res = r.refuse.result()
 	} else {
 		start := r.now()
-		res = r.run(ctx)
+		res = r.tellBare(ctx, r.run(ctx))
 		took := r.now().Sub(start)
 		if r.acts {
 			r.recordEnd(ctx, res.IsError)

@@ -14,6 +14,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
@@ -33,6 +34,8 @@ type handle struct {
 	roots   *fsroot.Set
 	reads   *tool.Reads
 	policy  *policy.Policy
+	box     *sandbox.Box   // nil confines nothing
+	inBox   *policy.Policy // what holds of commands that are confined
 	budget  budget
 	past    *history
 	servers *mcp.Servers
@@ -50,6 +53,7 @@ type handle struct {
 	mu      sync.Mutex
 	chosen  choice
 	grants  []policy.Grant
+	bare    bool // people were told that nothing confines commands
 	running bool
 	steered [][]jsontext.Value // content waiting for the next model step
 }
@@ -109,10 +113,11 @@ func (h *handle) endTurn() bool {
 // Close implements session.Handle.
 func (h *handle) Close(ctx context.Context) error {
 	h.closeServers(ctx)
+	err := h.closeBox()
 	if h.roots == nil {
-		return nil
+		return err
 	}
-	return h.roots.Close()
+	return errors.Join(err, h.roots.Close())
 }
 
 // LoginError says that there is no provider, or no credentials for it, and that

@@ -16,6 +16,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
@@ -50,6 +51,10 @@ type Agent struct {
 	Points       hook.Points // who looks on or has a say; nil for nobody
 	AllowedRoots []string    // roots besides cwd, workspace and the session's own
 	FSRoots      fsroot.Options
+	// Sandbox confines commands; nil runs them as they are. Confine is what a
+	// session's commands may reach, where the rest is the session's.
+	Sandbox *sandbox.Ladder
+	Confine sandbox.Session
 }
 
 // Options configure the driver. Agent is required.
@@ -103,7 +108,7 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 		agent: agent, id: req.Info.ID, info: req.Info, sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact, log: d.opts.Audit, now: d.opts.Now, procs: d.opts.Procs,
 		reads: tool.NewReads(),
 	}
-	if h.policy, err = policy.New(agent.Policy); err != nil {
+	if err := h.makePolicies(); err != nil {
 		return nil, fmt.Errorf("the policy of agent %s: %w", agent.Alias, err)
 	}
 	h.choose(req.Config)
@@ -118,6 +123,7 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 	if h.roots, err = h.openRoots(); err != nil {
 		return nil, err
 	}
+	h.openBox()
 	h.openServers(req.Servers)
 	h.openSkills()
 	return h, nil

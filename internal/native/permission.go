@@ -39,7 +39,7 @@ func (r *running) decide(s policy.Subject) policy.Decision {
 	r.mu.Lock()
 	grants, mode := r.grants, r.chosen.Mode
 	r.mu.Unlock()
-	return r.policy.Decide(s, grants, mode)
+	return r.policyOf(s).Decide(s, grants, mode)
 }
 
 // forbids returns why policy refuses a subject outright, or nil.

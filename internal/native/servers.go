@@ -33,6 +33,9 @@ func (h *handle) openServers(client []jsontext.Value) {
 	for _, root := range h.roots.Roots() {
 		o.Roots = append(o.Roots[:len(o.Roots):len(o.Roots)], root.Path)
 	}
+	if h.box != nil {
+		o.Confine = h.confineServer
+	}
 	h.servers = mcp.Open(h.agent.Servers, client, o)
 }
 

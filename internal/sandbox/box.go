@@ -20,6 +20,8 @@ type Session struct {
 	// Roots can be read and written. They are real paths, as they were when the
 	// session was opened; what has become something else since is not granted.
 	Roots []string
+	// Readable can be read besides.
+	Readable []string
 	// Forbidden paths are out of sight also where a root holds them. A root at
 	// or below a forbidden path is granted all the same.
 	Forbidden []string
@@ -107,6 +109,9 @@ func (b *Box) view(st Status, w Want, program string) view {
 	}
 	b.hide(s, b.session.Forbidden, nil)
 	for _, p := range toolchains(b.ladder.opts.Home, filepath.SplitList(b.ladder.opts.Path), writable) {
+		b.install(s, p, w)
+	}
+	for _, p := range b.session.Readable {
 		b.install(s, p, w)
 	}
 	if !withinAny(program, roots) {

@@ -17,8 +17,8 @@ type command struct {
 	dir     string
 	env     []string // added to the environment of commands
 	timeout time.Duration
-	quiet   bool // runs on the host, unseen, also when the client has terminals
-	confine Confinement
+	quiet   bool        // runs on the host, unseen, also when the client has terminals
+	confine Confinement // its Decision comes with Call.Decided
 }
 
 // outcome is how a command went.

@@ -49,9 +49,10 @@ type Env struct {
 	Judge func(policy.Subject) error
 }
 
-// Confinement is what a confined command may do beyond what its session may.
+// Confinement is what there is to know of a command that is to be confined.
 type Confinement struct {
-	Network bool // reach other hosts
+	Decision policy.Decision // what let it run
+	ReadOnly bool            // it has no need to write
 }
 
 // limits returns Limits with the defaults filled in.

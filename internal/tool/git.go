@@ -55,7 +55,7 @@ func (g git) Prepare(_ context.Context, env *Env, input jsontext.Value) (*Call, 
 	if err != nil {
 		return nil, err
 	}
-	cmd := command{argv: gitCommand(args.Args), env: gitEnv(), timeout: env.limits().Timeout, quiet: true}
+	cmd := command{argv: gitCommand(args.Args), env: gitEnv(), timeout: env.limits().Timeout, quiet: true, confine: Confinement{ReadOnly: true}}
 	call := env.commandCall(g.Spec(), t, cmd)
 	call.Title = commandTitle("git " + strings.Join(args.Args, " "))
 	call.Subject.Argv = append([]string{"git"}, args.Args...)

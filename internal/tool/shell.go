@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/policy"
 )
 
 type shell struct{}
@@ -19,19 +20,22 @@ type shellArgs struct {
 	Command string `json:"command"`
 	Cwd     string `json:"cwd"`
 	Timeout number `json:"timeout_seconds"`
+	Network bool   `json:"network"`
 }
 
 func (shell) Spec() Spec {
 	return Spec{
 		Name: "shell",
 		Description: "Runs a command with sh -c and returns its output and exit code. There is no terminal and no input. " +
-			"Everything it starts ends with it, background processes included.",
+			"Everything it starts ends with it, background processes included. Where commands are confined, they can write in the " +
+			"session's directories and below $TMPDIR, and have no network unless you ask for it.",
 		Schema: jsontext.Value(`{
 			"type": "object",
 			"properties": {
 				"command": {"type": "string", "description": "the command line for sh"},
 				"cwd": {"type": "string", "description": "directory to start in; the working directory when absent"},
-				"timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 600, "description": "120 when absent"}
+				"timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 600, "description": "120 when absent"},
+				"network": {"type": "boolean", "description": "whether it needs other hosts, to download something for example; a person may have to allow that"}
 			},
 			"required": ["command"],
 			"additionalProperties": false
@@ -67,6 +71,7 @@ func (s shell) Prepare(_ context.Context, env *Env, input jsontext.Value) (*Call
 	call := env.commandCall(s.Spec(), t, cmd)
 	call.Title = commandTitle(args.Command)
 	call.Subject.Command = args.Command
+	call.Subject.Network = args.Network
 	return call, nil
 }
 
@@ -77,6 +82,7 @@ func (e *Env) commandCall(spec Spec, t *fsroot.Target, cmd command) *Call {
 	call.Locations = nil // where it starts says nothing about what it touches
 	call.Subject.Cwd = t.Abs
 	call.Subject.Look, call.Subject.Glob = e.look, e.expand
+	call.Decided = func(d policy.Decision) { cmd.confine.Decision = d }
 	call.Run = func(ctx context.Context, out Sink) Result { return e.runCommand(ctx, cmd, out) }
 	return call
 }

@@ -1,0 +1,116 @@
+package native
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+)
+
+// makePolicies makes the policy twice: as it is, and as it is for commands that
+// the operating system confines. Which of them holds is found out when the
+// first command comes, for a session must not wait for it.
+func (h *handle) makePolicies() (err error) {
+	if h.policy, err = policy.New(h.agent.Policy); err != nil {
+		return err
+	}
+	confined := h.agent.Policy
+	confined.Sandboxed = true
+	h.inBox, err = policy.New(confined)
+	return err
+}
+
+// openBox prepares the sandbox of the session's commands. Nothing is tried yet.
+func (h *handle) openBox() {
+	if h.agent.Sandbox == nil {
+		return
+	}
+	s := h.agent.Confine
+	s.Forbidden = h.agent.FSRoots.Forbidden
+	s.Own = slices.Concat(s.Own, h.agent.FSRoots.Own)
+	for _, root := range h.roots.Roots() {
+		s.Roots = append(s.Roots, root.Path)
+	}
+	h.box = h.agent.Sandbox.Open(s)
+}
+
+// policyOf returns the policy that judges a call.
+func (r *running) policyOf(s policy.Subject) *policy.Policy {
+	if r.confined && (s.Command != "" || len(s.Argv) > 0) {
+		return r.inBox
+	}
+	return r.policy
+}
+
+// confine has a call that runs a command run it in the sandbox, if one works.
+func (r *running) confine(ctx context.Context, env *tool.Env) {
+	if r.box == nil {
+		return
+	}
+	st := r.box.Status(ctx)
+	r.confined = st.Works()
+	if r.confined || r.box.Required() {
+		env.Confine = r.confineCommand
+		return
+	}
+	r.lacking = !st.Chosen
+}
+
+func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc.Spec) (proc.Spec, error) {
+	return r.box.Confine(ctx, sandbox.Want{
+		Network: c.Decision.Network, ReadOnly: c.ReadOnly,
+		Everything:  r.rights().Level == policy.Full,
+		GitSettings: vouched(c.Decision),
+	}, s)
+}
+
+// vouched reports whether people stand for a command, each part of it: they
+// were asked, or have allowed it beforehand.
+func vouched(d policy.Decision) bool {
+	if d.Verdict == policy.Ask {
+		return true
+	}
+	return len(d.Steps) > 0 && !slices.ContainsFunc(d.Steps, func(s policy.Step) bool {
+		return s.Rule != "grant" && !strings.HasPrefix(s.Rule, "auto_approve ")
+	})
+}
+
+// confineServer puts a process of an MCP server into the sandbox. It has the
+// network unless no command has it, for most servers are there to reach one.
+func (h *handle) confineServer(ctx context.Context, s proc.Spec) (proc.Spec, error) {
+	return h.box.Confine(ctx, sandbox.Want{
+		Network:    h.agent.Policy.Network != policy.NetworkDeny,
+		Everything: h.rights().Level == policy.Full,
+	}, s)
+}
+
+// tellBare tells the people, once in a session, that nothing confines its
+// commands. It is the result of the first command that says so.
+func (r *running) tellBare(ctx context.Context, res tool.Result) tool.Result {
+	r.mu.Lock()
+	told := r.bare
+	r.bare = r.bare || r.lacking
+	r.mu.Unlock()
+	if told || !r.lacking || r.refuse != nil {
+		return res
+	}
+	text := "Nothing confines the commands of this session: " + r.box.Status(ctx).Why() + ". What is run can do what you can do; `grapnel doctor` says what is missing."
+	_ = r.sink.Emit(settled(ctx), notice(r.id, "warning", "Commands run without a sandbox", text)) // the result says it too
+	if res.Content == nil && res.Text != "" {
+		res.Content = []tool.Content{{Text: res.Text}}
+	}
+	res.Content = append([]tool.Content{{Text: text}}, res.Content...)
+	return res
+}
+
+// closeBox removes what the session's commands left in their own /tmp.
+func (h *handle) closeBox() error {
+	if h.box == nil {
+		return nil
+	}
+	return h.box.Close()
+}
