@@ -31,13 +31,14 @@ const (
 type Sessions struct {
 	ledger session.Ledger
 	peers  *instance.Instance
+	conf   *config.Config
 }
 
 // OpenSessions opens the store of a configuration, for reading only where
 // nothing may be written. A store that does not exist is empty and is not made.
 // A damaged one is moved aside, which the error names.
 func OpenSessions(ctx context.Context, c *config.Config) (*Sessions, error) {
-	s := &Sessions{peers: instance.Observe(c.Home().Run())}
+	s := &Sessions{peers: instance.Observe(c.Home().Run()), conf: c}
 	path := c.StorePath()
 	if !sqlite.Exists(path) {
 		s.ledger = memory.New()
@@ -146,7 +147,7 @@ func (s *Sessions) Rename(ctx context.Context, id, title string) error {
 	if !ok {
 		return err
 	}
-	if err := renameThere(ctx, elsewhere.Socket, id, title); err != nil {
+	if err := askThere(ctx, elsewhere.Socket, v1.MethodSessionSetTitle, map[string]string{"sessionId": id, "title": title}); err != nil {
 		return fmt.Errorf("session %s is active in %s, which did not rename it: %w", id, s.who(elsewhere.Instance), err)
 	}
 	return nil
@@ -160,8 +161,8 @@ func (s *Sessions) who(id string) string {
 	return "instance " + id
 }
 
-// renameThere speaks ACP to the instance's socket.
-func renameThere(ctx context.Context, socket, id, title string) error {
+// askThere makes one request, in ACP, of the instance behind a socket.
+func askThere(ctx context.Context, socket, method string, params any) error {
 	ctx, cancel := context.WithTimeout(ctx, askInstance)
 	defer cancel()
 	var d net.Dialer
@@ -175,7 +176,7 @@ func renameThere(ctx context.Context, socket, id, title string) error {
 	agent := v1.AgentConn{Conn: conn}
 	_, err = agent.Initialize(ctx, &v1.InitializeRequest{ProtocolVersion: 1})
 	if err == nil {
-		_, err = conn.Call(ctx, v1.MethodSessionSetTitle, map[string]string{"sessionId": id, "title": title})
+		_, err = conn.Call(ctx, method, params)
 	}
 	_ = conn.Close()
 	<-ended

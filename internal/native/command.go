@@ -3,14 +3,11 @@ package native
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/command"
 	"github.com/grapnel-ai/grapnel/internal/model"
-	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
@@ -27,8 +24,7 @@ func builtIns() []command.Command[runCommand] {
 	return []command.Command[runCommand]{
 		own("compact", "", "Shorten the conversation by a summary, so that it fits the model's window again", (*turn).compactNow),
 		own("usage", "", "Show how many tokens this session has used, and what they cost", (*turn).tellUsage),
-		own("grants", "", "List what you have always allowed in this session", (*turn).tellGrants),
-		own("revoke", "", "Be asked again about everything you have always allowed in this session", (*turn).revokeGrants),
+		own("approvals", "revoke N or revoke all", "List what you have always allowed in this session, or take it back", (*turn).approvals),
 	}
 }
 
@@ -82,30 +78,4 @@ func (t *turn) tellUsage(ctx context.Context, _ string) (session.StopReason, err
 		text += fmt.Sprintf(" The last step filled %d of the model's %d tokens.", t.past.window, size)
 	}
 	return session.EndTurn, t.say(ctx, text)
-}
-
-// tellGrants lists what the user has allowed for the whole session.
-func (t *turn) tellGrants(ctx context.Context, _ string) (session.StopReason, error) {
-	t.mu.Lock()
-	grants := t.grants
-	t.mu.Unlock()
-	if len(grants) == 0 {
-		return session.EndTurn, t.say(ctx, "Nothing is always allowed in this session.")
-	}
-	var text strings.Builder
-	for _, g := range grants {
-		fmt.Fprintf(&text, "- %s\n", g.Label)
-	}
-	return session.EndTurn, t.say(ctx, text.String()+"\n/revoke takes all of it back.")
-}
-
-// revokeGrants takes back what the user has allowed for the whole session.
-func (t *turn) revokeGrants(ctx context.Context, _ string) (session.StopReason, error) {
-	if err := t.recordChange(ctx, audit.Revoke, "everything that was always allowed"); err != nil {
-		return "", err
-	}
-	if err := t.setGrants(ctx, func([]policy.Grant) []policy.Grant { return nil }); err != nil {
-		return "", err
-	}
-	return session.EndTurn, t.say(ctx, "Nothing is always allowed in this session any more.")
 }

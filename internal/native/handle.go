@@ -50,6 +50,8 @@ type handle struct {
 	setOwn     *tool.Set // the agent's own tools in set
 	setVersion uint64    // the version of the servers' tools in set
 
+	granting sync.Mutex // held while grants change, until the sink has the change
+
 	mu      sync.Mutex
 	chosen  choice
 	grants  []policy.Grant

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -176,22 +177,63 @@ func (r *running) remember(ctx context.Context, g *policy.Grant) error {
 	if err := r.recordChange(ctx, audit.Grant, g.Label); err != nil {
 		return err
 	}
-	return r.setGrants(ctx, func(list []policy.Grant) []policy.Grant {
-		return append(list[:len(list):len(list)], *g)
+	return r.setGrants(ctx, func(list []policy.Grant) ([]policy.Grant, error) {
+		if slices.Contains(list, *g) {
+			return list, nil // given beside this one
+		}
+		return append(list[:len(list):len(list)], *g), nil
 	})
 }
 
-// setGrants changes the session's grants.
-func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) []policy.Grant) error {
-	h.mu.Lock()
-	h.grants = change(h.grants)
-	stored, err := json.Marshal(h.grants)
-	h.mu.Unlock()
+// Revoke implements session.Granter.
+func (h *handle) Revoke(ctx context.Context, grants jsontext.Value) error {
+	return h.setGrants(ctx, func(list []policy.Grant) ([]policy.Grant, error) {
+		held, err := json.Marshal(list)
+		if err != nil {
+			return nil, err
+		}
+		left, err := session.WithoutGrants(held, grants)
+		if err != nil {
+			return nil, err
+		}
+		return readGrants(left)
+	})
+}
+
+// setGrants changes the session's grants. Changes reach the sink in the order
+// they were made in.
+func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) ([]policy.Grant, error)) error {
+	h.granting.Lock()
+	defer h.granting.Unlock()
+	before := h.granted()
+	list, err := change(before)
 	if err != nil {
 		return err
 	}
+	for _, g := range before {
+		if !slices.Contains(list, g) {
+			err = errors.Join(err, h.recordChange(ctx, audit.Revoke, g.Describe()))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	stored, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.grants = list
+	h.mu.Unlock()
 	v := jsontext.Value(stored)
 	return h.sink.Change(ctx, session.InfoChange{Grants: &v})
+}
+
+// granted are the session's grants now; the list is not changed.
+func (h *handle) granted() []policy.Grant {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.grants
 }
 
 func readGrants(stored jsontext.Value) ([]policy.Grant, error) {

@@ -121,3 +121,11 @@ func (j *judge) grantedScript(wanted bool) *Grant {
 	text := strings.TrimSpace(j.s.Command)
 	return j.granted(&Grant{Kind: GrantScript, Tool: j.s.Tool, Pattern: text, Root: j.s.Cwd, Network: wanted && j.asksNetwork()})
 }
+
+// Describe says in one line what the grant covers and where it holds.
+func (g Grant) Describe() string {
+	if (g.Kind == GrantCommand || g.Kind == GrantScript) && g.Root != "" {
+		return g.Label + ", started in " + g.Root
+	}
+	return g.Label
+}

@@ -294,6 +294,8 @@ func (c *conn) sessionMethod(name string) (sessionFunc, bool) {
 		return c.cancelRequest, true
 	case "session/set_mode", "session/set_model", "session/set_config_option":
 		return c.set, true
+	case MethodRevoke:
+		return c.revoke, true
 	case "session/set_title":
 		return c.setTitle, true
 	case "session/archive", "session/unarchive":

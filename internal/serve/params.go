@@ -34,6 +34,7 @@ type params struct {
 	Type     string `json:"type"`
 	Value    raw    `json:"value"`
 	Title    string `json:"title"`
+	Grants   raw    `json:"grants"`
 
 	Cursor   string `json:"cursor"`
 	Archived string `json:"archived"`

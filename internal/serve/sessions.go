@@ -331,6 +331,30 @@ func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
 	c.reply(req, empty{})
 }
 
+// MethodRevoke takes back what was allowed for a whole session; grants are items
+// of its Info.Grants. It is how another process of the same user reaches the
+// agent that has the session.
+const MethodRevoke = "_grapnel/session/revoke"
+
+func (c *conn) revoke(ctx context.Context, req *acp.Request, p *params) {
+	if c.opts.Role < session.Prompter {
+		c.fail(req, c.wireError(session.ErrRole, p.session()))
+		return
+	}
+	info, err := c.server.opts.Hub.Info(ctx, p.session())
+	if err == nil && info.Owner != c.opts.Owner {
+		err = session.ErrNotFound
+	}
+	if err == nil {
+		err = c.server.opts.Hub.Revoke(ctx, p.session(), p.Grants)
+	}
+	if err != nil {
+		c.refuse(ctx, req, p.session(), err)
+		return
+	}
+	c.reply(req, empty{})
+}
+
 func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
 	title := printable.Line(p.Title)
 	if title == "" {

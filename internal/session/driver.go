@@ -70,6 +70,15 @@ type Mortal interface {
 	Err() error
 }
 
+// Granter is a Handle that keeps what people allowed for the whole session
+// (Info.Grants) and asks again about what is taken back.
+type Granter interface {
+	Handle
+	// Revoke takes back the given items of Info.Grants, by WithoutGrants. It holds
+	// from the next decision on; the change goes to the sink before it returns.
+	Revoke(ctx context.Context, grants jsontext.Value) error
+}
+
 // Turn is one prompt on its way to a driver.
 type Turn struct {
 	ID      string

@@ -20,6 +20,9 @@ func (a *Actor) hear(i *item) {
 		if i.ask != nil {
 			i.ask.Reply(session.Verdict{Request: i.ask.ID, Outcome: session.Withdrawn, Reason: ask.DriverGone}, session.ErrEpochOver)
 		}
+		if i.then != nil {
+			i.then(session.ErrEpochOver)
+		}
 		return
 	}
 	switch {
@@ -27,6 +30,9 @@ func (a *Actor) hear(i *item) {
 		a.returned(i.done)
 	case i.change != nil:
 		a.hold(*i.change)
+	case i.then != nil:
+		a.stageHeld()
+		a.then(i.then)
 	case i.ask != nil:
 		a.ask(i)
 	default:

@@ -15,8 +15,8 @@ const mailboxBytes = 256 << 10
 // itemOverhead is what an item costs beside its body, roughly.
 const itemOverhead = 256
 
-// item is one thing a driver said. Exactly one of ask, change and done is set,
-// or none for an event.
+// item is one thing a driver said. Exactly one of ask, change, done and then is
+// set, or none for an event.
 type item struct {
 	epoch  uint64
 	event  session.Event
@@ -25,6 +25,7 @@ type item struct {
 	gone   <-chan struct{} // closed when the driver no longer waits for ask
 	change *session.InfoChange
 	done   *finished
+	then   func(error) // runs when all that was said before is committed
 }
 
 // finished reports that a driver's Prompt has returned.

@@ -205,6 +205,42 @@ func (a *Actor) Change(ctx context.Context, c session.InfoChange) error {
 	return err
 }
 
+// Revoke takes back what people allowed for the whole session. When it returns
+// nothing of it is allowed any more, and that is recorded. An agent that keeps no
+// grants is session.ErrUnsupported.
+func (a *Actor) Revoke(ctx context.Context, grants jsontext.Value) error {
+	for {
+		_, err := call(ctx, a, func(reply func(struct{}, error)) {
+			a.withHandle(func(h session.Handle, err error) {
+				g, ok := h.(session.Granter)
+				if err == nil && !ok {
+					err = session.ErrUnsupported
+				}
+				if err != nil {
+					reply(struct{}{}, err)
+					return
+				}
+				go a.revoke(ctx, a.driver.sink, g, grants, func(err error) { reply(struct{}{}, err) })
+			})
+		})
+		// An epoch that ended meanwhile may not have recorded it: the next one reads
+		// what is recorded, and is asked again.
+		if !errors.Is(err, session.ErrEpochOver) {
+			return err
+		}
+	}
+}
+
+func (a *Actor) revoke(ctx context.Context, s *sink, g session.Granter, grants jsontext.Value, done func(error)) {
+	err := g.Revoke(ctx, grants)
+	if err == nil {
+		err = a.mail.push(ctx, s.over, item{epoch: s.epoch, then: done})
+	}
+	if err != nil {
+		a.mail.post(func() { done(err) })
+	}
+}
+
 // Status says what the session does now, as committed.
 func (a *Actor) Status(ctx context.Context) (session.Status, error) {
 	return call(ctx, a, func(reply func(session.Status, error)) {

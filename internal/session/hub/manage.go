@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/actor"
 )
@@ -85,6 +87,27 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 func (h *Hub) SetTitle(ctx context.Context, id, title string) error {
 	now, yes := h.opts.Now(), true
 	return h.change(ctx, id, session.InfoChange{Title: &title, TitleSet: &yes, UpdatedAt: &now})
+}
+
+// Revoke takes back what people allowed for a whole session: the given items of
+// its Info.Grants. Where the session is active its agent asks again at once.
+func (h *Hub) Revoke(ctx context.Context, id string, grants jsontext.Value) error {
+	if e, ok := h.find(id); ok {
+		if a := e.actor.Load(); a != nil {
+			if err := a.Revoke(ctx, grants); !errors.Is(err, session.ErrNotActive) {
+				return err
+			}
+		}
+	}
+	info, err := h.opts.Ledger.Info(ctx, id)
+	if err != nil {
+		return err
+	}
+	left, err := session.WithoutGrants(info.Grants, grants)
+	if err != nil {
+		return err
+	}
+	return h.opts.Ledger.Update(ctx, id, 0, session.InfoChange{Grants: &left})
 }
 
 // Archive closes a session and hides it, or brings it back.
