@@ -51,8 +51,11 @@ func (t *turn) revokeApprovals(ctx context.Context, which string) error {
 		said = "Taken back: " + list[n-1].Describe()
 		return slices.Delete(slices.Clone(list), n-1, n), nil
 	})
-	if err != nil {
+	if err != nil && said == "" {
 		return err
+	}
+	if err != nil {
+		said += "\n\nThis could not be recorded: " + err.Error()
 	}
 	return t.say(ctx, said)
 }

@@ -210,14 +210,6 @@ func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) ([]p
 	if err != nil {
 		return err
 	}
-	for _, g := range before {
-		if !slices.Contains(list, g) {
-			err = errors.Join(err, h.recordChange(ctx, audit.Revoke, g.Describe()))
-		}
-	}
-	if err != nil {
-		return err
-	}
 	stored, err := json.Marshal(list)
 	if err != nil {
 		return err
@@ -226,7 +218,13 @@ func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) ([]p
 	h.grants = list
 	h.mu.Unlock()
 	v := jsontext.Value(stored)
-	return h.sink.Change(ctx, session.InfoChange{Grants: &v})
+	err = h.sink.Change(ctx, session.InfoChange{Grants: &v})
+	for _, g := range before {
+		if !slices.Contains(list, g) { // taken back, recorded or not
+			err = errors.Join(err, h.recordChange(ctx, audit.Revoke, g.Describe()))
+		}
+	}
+	return err
 }
 
 // granted are the session's grants now; the list is not changed.

@@ -121,7 +121,7 @@ func testFork(e *Env) {
 		e.Errorf("got %+v", info)
 	}
 	f.Say("recall\ntool t1")
-	if got := f.Transcript(); !strings.Contains(got, `past: "p1"`) || strings.Contains(got, "p2") {
+	if got := f.Transcript(); !strings.Contains(got, `past: "p1"`) || strings.Contains(got, `"p2"`) {
 		e.Errorf("the fork's driver has:\n%s", got)
 	}
 	if again, err := f.Prompt(e.Context(), session.PromptRequest{Content: Blocks("say k"), Key: "k"}); err != nil || again.Ended != nil || again.Turn == first.Turn {
