@@ -14,6 +14,12 @@ import (
 
 // TestMain is grapnel itself where the tests start the binary as such.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(asJailed); dir != "" {
+		if err := jailed(dir); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(fieldtest.AsMain) == "" {
 		os.Exit(m.Run())
 	}
