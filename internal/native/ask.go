@@ -90,7 +90,7 @@ func (a asker) choose(ctx context.Context, q tool.Question) (string, error) {
 
 func unanswered(v session.Verdict) error {
 	if v.Outcome == session.Withdrawn {
-		return fmt.Errorf("nobody answered (%s); this was not a person's decision", v.Reason)
+		return fmt.Errorf("nobody answered (%s); this was not a person's decision", whyUnanswered(v.Reason))
 	}
 	return errors.New("the user declined to answer")
 }

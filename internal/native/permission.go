@@ -133,7 +133,7 @@ func (r *running) ask(ctx context.Context, d policy.Decision) (hook.Settled, *re
 		}, nil
 	case v.Outcome != session.Selected:
 		return s, &refusal{
-			shown:  fmt.Sprintf("not run: permission was needed and nobody gave it (%s)", v.Reason),
+			shown:  fmt.Sprintf("not run: permission was needed and nobody gave it (%s)", whyUnanswered(v.Reason)),
 			advice: "This was not a person's decision.",
 		}, nil
 	case v.Option == optionAllowAlways:
