@@ -28,7 +28,8 @@ type scenario struct {
 	Prompt  string       `json:"prompt,omitzero"`
 	Prompts []string     `json:"prompts,omitzero"`
 	Next    string       `json:"next,omitzero"`
-	Permit  string       `json:"permit,omitzero"` // kind of option, or "cancelled"
+	Permit  string       `json:"permit,omitzero"`  // kind of option, or "cancelled"
+	Answers []any        `json:"answers,omitzero"` // to requests, in order
 	Buffers any          `json:"buffers,omitzero"`
 	Answer  any          `json:"answer,omitzero"`
 	Session any          `json:"session,omitzero"` // client capabilities about sessions

@@ -7,7 +7,8 @@ import path from "node:path";
 import { RequestError } from "@agentclientprotocol/sdk";
 
 export class Hands {
-  // offers: permit (kind of option to choose, "cancelled", or a function),
+  // offers: permit (kind of option to choose, "cancelled", {raw: a result}, {error: a
+  // failure}, or a function that resolves with one of these),
   // buffers (files by path as an editor holds them), files, terminals (bools),
   // answer (of an elicitation), session (capabilities as they are declared).
   constructor(connection, offers) {
@@ -37,6 +38,8 @@ export class Hands {
     this.permissions.push(params);
     const { permit } = this.offers;
     const kind = typeof permit === "function" ? await permit(params) : permit;
+    if (kind?.error) throw new RequestError(kind.error.code, kind.error.message);
+    if (kind?.raw !== undefined) return kind.raw;
     const option = params.options.find((o) => o.kind === kind);
     return { outcome: option ? { outcome: "selected", optionId: option.optionId } : { outcome: "cancelled" } };
   }

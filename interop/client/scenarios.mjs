@@ -26,6 +26,68 @@ export async function permission(run) {
   return { turns, asked: client.hands.permissions };
 }
 
+// matrix: one session in which each prompt's request gets the answer of its
+// place.
+export async function matrix(run) {
+  const client = await run.start({ permit: () => run.args.answers[client.hands.permissions.length - 1] });
+  const { id } = await client.newSession();
+  const turns = [];
+  for (const prompt of run.args.prompts) turns.push(await client.prompt(id, prompt));
+  return { turns, asked: client.hands.permissions };
+}
+
+// backwards: each prompt in a session of its own; when all ask, the last is
+// answered first.
+export async function backwards(run) {
+  const waiting = [];
+  let allAsk;
+  const all = new Promise((resolve) => (allAsk = resolve));
+  const client = await run.start({
+    permit: (params) =>
+      new Promise((resolve) => {
+        waiting.push({ params, resolve });
+        if (waiting.length === run.args.prompts.length) allAsk();
+      }),
+  });
+  const sessions = [];
+  for (const _ of run.args.prompts) sessions.push((await client.newSession()).id);
+  const turns = run.args.prompts.map((prompt, i) => client.prompt(sessions[i], prompt));
+  await all;
+  for (const [i, id] of [...sessions.entries()].reverse()) {
+    waiting.find((w) => w.params.sessionId === id).resolve(run.args.answers[i]);
+  }
+  return { turns: await Promise.all(turns), asked: waiting.map((w) => w.params) };
+}
+
+// late: a request is answered only after the turn that asked is over.
+export async function late(run) {
+  let answer;
+  const client = await run.start({ permit: () => new Promise((resolve) => (answer = resolve)) });
+  const { id } = await client.newSession();
+  const turn = await client.prompt(id, run.args.prompt);
+  answer("allow_once");
+  return { turns: [turn, await client.prompt(id, run.args.next)], asked: client.hands.permissions };
+}
+
+// leave: the client closes while it is asked, and another one loads the session.
+export async function leave(run) {
+  let asked;
+  const asking = new Promise((resolve) => (asked = resolve));
+  const client = await run.start({
+    permit: () => {
+      asked();
+      return new Promise(() => {});
+    },
+  });
+  const { id } = await client.newSession();
+  client.prompt(id, run.args.prompt).catch(() => {});
+  await asking;
+  await client.close();
+  const other = await run.start();
+  await other.load(id);
+  return { turns: [story(other.updates.map((u) => u.update))], asked: other.hands.permissions };
+}
+
 // turns: each prompt in turn in one session; a turn that fails is told as such.
 export async function turns(run) {
   const client = await run.start({ session: run.args.session });
