@@ -16,6 +16,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
 	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/session/hub"
 )
 
 const (
@@ -85,7 +86,7 @@ func (s *Sessions) Find(ctx context.Context, id string) (session.Info, error) {
 	if !errors.Is(err, session.ErrNotFound) {
 		return info, err
 	}
-	all, err := s.List(ctx, session.Filter{Archived: session.IncludeArchived}, 0)
+	all, err := s.List(ctx, session.Filter{Archived: session.IncludeArchived, Subagents: true}, 0)
 	if err != nil {
 		return session.Info{}, err
 	}
@@ -129,9 +130,19 @@ func (s *Sessions) Events(ctx context.Context, id string, yield func(session.Eve
 	}
 }
 
-// Delete removes a session. One that is active in an instance is refused.
+// Delete removes a session and those of its subagents. One that is active in an
+// instance is refused.
 func (s *Sessions) Delete(ctx context.Context, id string) error {
-	err := s.ledger.Delete(ctx, id)
+	children, err := hub.Subagents(ctx, s.ledger, id)
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if err := s.Delete(ctx, child.ID); err != nil {
+			return err
+		}
+	}
+	err = s.ledger.Delete(ctx, id)
 	if elsewhere, ok := errors.AsType[*session.ActiveElsewhereError](err); ok {
 		return fmt.Errorf("session %s is active in %s: close it there, then delete it", id, s.who(elsewhere.Instance))
 	}

@@ -64,13 +64,14 @@ type sessionRow struct {
 	Key       string    `json:"key,omitzero"`
 	Label     string    `json:"label,omitzero"`
 	Parent    string    `json:"parent,omitzero"`
+	Subagent  bool      `json:"subagent,omitzero"` // the parent's, and deleted with it
 }
 
 func rowOf(s session.Info) sessionRow {
 	return sessionRow{
 		ID: s.ID, Title: s.Title, Agent: s.Agent, Cwd: s.Cwd, Roots: s.Roots, State: stateOf(s), Archived: s.Archived,
 		CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Events: uint64(s.LastSeq),
-		Owner: s.Owner, Key: s.Key, Label: s.Label, Parent: s.Parent,
+		Owner: s.Owner, Key: s.Key, Label: s.Label, Parent: s.Parent, Subagent: s.Subagent,
 	}
 }
 
@@ -99,19 +100,21 @@ func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 type sessionFilter struct {
 	cwd, agent, archived string
 	limit                int
+	subagents            bool
 }
 
 func (f *sessionFilter) flags(cmd *cobra.Command, limit int) {
 	cmd.Flags().StringVar(&f.cwd, "cwd", "", "only sessions of this working `directory`")
 	cmd.Flags().StringVar(&f.agent, "agent", "", "only sessions of this agent `alias`")
 	cmd.Flags().StringVar(&f.archived, "archived", "", "archived sessions too (all), or no others (only): `all|only`")
+	cmd.Flags().BoolVar(&f.subagents, "subagents", false, "sessions of subagents too")
 	cmd.Flags().IntVar(&f.limit, "limit", limit, "at most this `many`; 0 for all")
 }
 
 // filter reads the flags. A directory is known by its real path, as sessions
 // are; one that is gone by the name it had.
 func (f *sessionFilter) filter() (session.Filter, error) {
-	out := session.Filter{Agent: f.agent}
+	out := session.Filter{Agent: f.agent, Subagents: f.subagents}
 	switch f.archived {
 	case "":
 	case "all":

@@ -21,7 +21,7 @@ func (i *invocation) sessionListCommand() *cobra.Command {
 		Short: "List the sessions, newest first",
 		Long: `List the stored sessions, the last used first: id, state, last use, agent, working
 directory and title. A session is active while a running grapnel has it open, and
-saved otherwise. Archived ones are left out unless asked for.`,
+saved otherwise. Archived ones and those of subagents are left out unless asked for.`,
 		Example: "  grapnel session list --cwd . --limit 10\n  grapnel session list --archived all --json",
 		Args:    arguments(),
 		RunE: i.action(func(cmd *cobra.Command, _ []string) error {
@@ -69,6 +69,9 @@ func printTable(w io.Writer, infos []session.Info) error {
 		state := stateOf(s)
 		if s.Archived {
 			state += ", archived"
+		}
+		if s.Subagent {
+			state += ", subagent"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", printable.Line(s.ID), state, moment(s.UpdatedAt), printable.Line(s.Agent), printable.Line(s.Cwd), titleOf(s))
 	}

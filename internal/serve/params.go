@@ -107,6 +107,10 @@ func (p *params) after() (session.Seq, bool) {
 	return session.Seq(n), err == nil
 }
 
+// subagents says whether the sessions of subagents are listed too
+// (_meta.grapnel.subagents).
+func (p *params) subagents() bool { return string(lookup(p.Meta, "grapnel", "subagents")) == "true" }
+
 func firstNonEmpty(list ...string) string {
 	for _, s := range list {
 		if s != "" {

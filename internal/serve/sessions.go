@@ -406,6 +406,27 @@ type sessionRow struct {
 	Title     string   `json:"title,omitzero"`
 	UpdatedAt string   `json:"updatedAt"`
 	Archived  bool     `json:"archived"`
+	Meta      *rowMeta `json:"_meta,omitzero"`
+}
+
+// rowMeta says whose subagent's a session is.
+type rowMeta struct {
+	Grapnel struct {
+		Parent   string `json:"parent"`
+		Subagent bool   `json:"subagent"`
+	} `json:"grapnel"`
+}
+
+func newSessionRow(i session.Info) sessionRow {
+	row := sessionRow{
+		SessionID: i.ID, Cwd: i.Cwd, Roots: i.Roots, Title: i.Title,
+		UpdatedAt: i.UpdatedAt.UTC().Format(time.RFC3339Nano), Archived: i.Archived,
+	}
+	if i.Subagent {
+		row.Meta = new(rowMeta)
+		row.Meta.Grapnel.Parent, row.Meta.Grapnel.Subagent = i.Parent, true
+	}
+	return row
 }
 
 // list answers session/list.
@@ -415,7 +436,7 @@ func (c *conn) list(ctx context.Context, req *acp.Request) {
 		c.fail(req, err)
 		return
 	}
-	f := session.Filter{Owner: c.opts.Owner, Cwd: knownAs(p.cwd())}
+	f := session.Filter{Owner: c.opts.Owner, Cwd: knownAs(p.cwd()), Subagents: p.subagents()}
 	if f.Archived, err = archiveFilter(p.Archived); err != nil {
 		c.fail(req, c.wireError(err, ""))
 		return
@@ -427,7 +448,7 @@ func (c *conn) list(ctx context.Context, req *acp.Request) {
 	}
 	rows := make([]sessionRow, 0, len(infos))
 	for _, i := range infos {
-		rows = append(rows, sessionRow{i.ID, i.Cwd, i.Roots, i.Title, i.UpdatedAt.UTC().Format(time.RFC3339Nano), i.Archived})
+		rows = append(rows, newSessionRow(i))
 	}
 	c.reply(req, struct {
 		Sessions   []sessionRow `json:"sessions"`

@@ -20,6 +20,7 @@ type Info struct {
 	TitleSet  bool // a person chose the title; it is not overwritten
 	Archived  bool
 	Parent    string         // session id of the parent, for forks and subagents
+	Subagent  bool           // it works for its parent, and goes with it
 	Foreign   string         // the harness's own session id
 	Grants    jsontext.Value // what was allowed for the whole session; the driver's own bytes
 	CreatedAt time.Time
@@ -99,7 +100,8 @@ type Batch struct {
 	Durable  bool // flush to disk before returning: a turn's end
 }
 
-// Filter selects sessions. Zero fields select everything.
+// Filter selects sessions. Zero fields select everything but archived sessions
+// and those of subagents.
 type Filter struct {
 	Owner    string
 	Agent    string
@@ -108,6 +110,9 @@ type Filter struct {
 	Label    string
 	Parent   string
 	Archived Archived
+	// Subagents includes the sessions of subagents, which are left out otherwise
+	// unless Parent asks for them.
+	Subagents bool
 }
 
 // Archived says whether archived sessions are listed.

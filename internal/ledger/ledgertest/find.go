@@ -60,6 +60,7 @@ func testListFilters(t *testing.T, l session.Ledger) {
 		{ID: "s_b", Owner: "local", Agent: "other", Cwd: "/w/", Parent: "s_a"},
 		{ID: "s_c", Owner: "bob", Agent: "main", Cwd: "/w", Key: "k", Archived: true},
 		{ID: "s_d", Owner: "bob", Agent: "main", Cwd: "/W", Label: "l%"},
+		{ID: "s_e", Owner: "local", Agent: "main", Cwd: "/s", Parent: "s_a", Subagent: true},
 	} {
 		in.CreatedAt, in.UpdatedAt = epoch(), epoch()
 		if _, err := l.Create(t.Context(), in); err != nil {
@@ -81,7 +82,10 @@ func testListFilters(t *testing.T, l session.Ledger) {
 		{session.Filter{Agent: "other"}, "s_b"},
 		{session.Filter{Key: "k"}, "s_a"},
 		{session.Filter{Label: "l%"}, "s_d"},
-		{session.Filter{Parent: "s_a"}, "s_b"},
+		{session.Filter{Parent: "s_a"}, "s_e s_b"},
+		{session.Filter{Subagents: true}, "s_e s_d s_b s_a"},
+		{session.Filter{Subagents: true, Archived: all}, "s_e s_d s_c s_b s_a"},
+		{session.Filter{Cwd: "/s"}, ""},
 		{session.Filter{Owner: "local", Agent: "main", Cwd: "/w"}, "s_a"},
 		{session.Filter{Owner: "nobody"}, ""},
 		{session.Filter{Cwd: "' OR '1'='1"}, ""},
@@ -89,6 +93,11 @@ func testListFilters(t *testing.T, l session.Ledger) {
 		got := strings.Join(ids(listAll(t, l, c.filter, 1)), " ")
 		if got != c.want {
 			t.Errorf("List(%+v) = %q, want %q", c.filter, got, c.want)
+		}
+	}
+	for id, want := range map[string]bool{"s_b": false, "s_e": true} {
+		if info, err := l.Info(t.Context(), id); err != nil || info.Subagent != want || info.Parent != "s_a" {
+			t.Errorf("Info(%s) = %+v, %v", id, info, err)
 		}
 	}
 }

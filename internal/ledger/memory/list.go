@@ -56,7 +56,8 @@ func matches(f session.Filter, info session.Info) bool {
 	same := func(want, have string) bool { return want == "" || want == have }
 	switch {
 	case f.Archived == session.ExcludeArchived && info.Archived,
-		f.Archived == session.OnlyArchived && !info.Archived:
+		f.Archived == session.OnlyArchived && !info.Archived,
+		info.Subagent && !f.Subagents && f.Parent == "":
 		return false
 	}
 	return same(f.Owner, info.Owner) && same(f.Agent, info.Agent) && same(f.Cwd, info.Cwd) &&
@@ -72,7 +73,7 @@ func cursorFor(f session.Filter, last *record) string {
 
 func filterHash(f session.Filter) uint64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%q", []string{f.Owner, f.Agent, f.Cwd, f.Key, f.Label, f.Parent, fmt.Sprint(f.Archived)})
+	fmt.Fprintf(h, "%q", []string{f.Owner, f.Agent, f.Cwd, f.Key, f.Label, f.Parent, fmt.Sprint(f.Archived, f.Subagents)})
 	return h.Sum64()
 }
 

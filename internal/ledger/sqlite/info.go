@@ -17,7 +17,7 @@ const lastSeq = `coalesce((SELECT e.id FROM events e WHERE e.id > s.num << 32 AN
 	ORDER BY e.id DESC LIMIT 1), 0) & 4294967295`
 
 const infoColumns = `s.id, s.owner, s.key, s.label, s.agent, s.cwd, s.roots, s.title, s.title_set, s.archived,
-	s.parent, s.harness, s.grants, s.created, s.updated, s.instance, ` + lastSeq
+	s.parent, s.subagent, s.harness, s.grants, s.created, s.updated, s.instance, ` + lastSeq
 
 // Info implements [session.Ledger].
 func (l *Ledger) Info(ctx context.Context, id string) (session.Info, error) {
@@ -46,7 +46,7 @@ func scanInfo(rows *sql.Rows, alive func(string) bool, extra ...any) (session.In
 	)
 	err := rows.Scan(append([]any{
 		&i.ID, &i.Owner, &i.Key, &i.Label, &i.Agent, &i.Cwd, &roots, &i.Title, &i.TitleSet, &i.Archived,
-		&i.Parent, &i.Foreign, &grants, &created, &updated, &owner, &i.LastSeq,
+		&i.Parent, &i.Subagent, &i.Foreign, &grants, &created, &updated, &owner, &i.LastSeq,
 	}, extra...)...)
 	if err != nil {
 		return session.Info{}, err

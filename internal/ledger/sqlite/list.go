@@ -62,6 +62,9 @@ func conditions(f session.Filter) (where []string, args []any) {
 	case session.OnlyArchived:
 		where = append(where, "s.archived = 1")
 	}
+	if !f.Subagents && f.Parent == "" {
+		where = append(where, "s.subagent = 0")
+	}
 	return where, args
 }
 

@@ -341,7 +341,7 @@ func TestUpgrade(t *testing.T) {
 	if got := countEvents(t, l, "s_1"); got != 7 || l.epoch != 2 {
 		t.Errorf("after the upgrade: %d events in epoch %d, want 7 in 2", got, l.epoch)
 	}
-	backups, _ := filepath.Glob(path + ".backup-v1-*")
+	backups, _ := filepath.Glob(path + fmt.Sprintf(".backup-v%d-*", schemaVersion))
 	if len(backups) != 1 {
 		t.Fatalf("backups: %v, want one", backups)
 	}
@@ -366,7 +366,7 @@ func TestUpgradeFailsWhole(t *testing.T) {
 	path := storeWith(t, t.TempDir(), 7)
 	bad := next()
 	bad.steps[schemaVersion] += "; ALTER TABLE nothing ADD COLUMN x"
-	if _, err := openLayout(t, path, bad); err == nil || !strings.Contains(err.Error(), ".backup-v1-") {
+	if _, err := openLayout(t, path, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(".backup-v%d-", schemaVersion)) {
 		t.Fatalf("a failing upgrade: %v, want an error that names the backup", err)
 	}
 	l := mustReopen(t, path)
@@ -437,5 +437,29 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		if got := c.err.Error(); !strings.Contains(got, c.want) || !strings.Contains(got, "s.db") {
 			t.Errorf("%T says %q, want it to name the store and %q", c.err, got, c.want)
 		}
+	}
+}
+
+// TestUpgradeFromVersion1 takes a store from before subagents.
+func TestUpgradeFromVersion1(t *testing.T) {
+	path := storeWith(t, t.TempDir(), 3)
+	old := mustReopen(t, path)
+	if _, err := old.writes.Exec(`ALTER TABLE sessions DROP COLUMN subagent; UPDATE schema_version SET version = 1`); err != nil {
+		t.Fatal(err)
+	}
+	old.Close()
+	old.inst.Close()
+
+	l := mustReopen(t, path)
+	if got := countEvents(t, l, "s_1"); got != 3 {
+		t.Errorf("%d events afterwards", got)
+	}
+	child := session.Info{ID: "s_2", Parent: "s_1", Subagent: true}
+	if _, err := l.Create(t.Context(), child); err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := l.List(t.Context(), session.Filter{}, "", 10)
+	if err != nil || len(list) != 1 || list[0].ID != "s_1" {
+		t.Errorf("listed %v, %v", list, err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 const createSQL = `INSERT INTO sessions (id, owner, key, label, agent, cwd, roots, title, title_set, archived,
-	parent, harness, grants, created, updated, instance, fence)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING num`
+	parent, subagent, harness, grants, created, updated, instance, fence)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING num`
 
 // Create implements [session.Ledger]. An id or an owner's key that is taken is
 // an InvalidError.
@@ -37,7 +37,7 @@ func (t *tx) create(info *session.Info) error {
 	var num int64
 	t.row(createSQL, []any{
 		info.ID, info.Owner, info.Key, info.Label, info.Agent, info.Cwd, rootsValue(info.Roots), info.Title, info.TitleSet,
-		info.Archived, info.Parent, info.Foreign, []byte(info.Grants), unixNano(info.CreatedAt), unixNano(info.UpdatedAt),
+		info.Archived, info.Parent, info.Subagent, info.Foreign, []byte(info.Grants), unixNano(info.CreatedAt), unixNano(info.UpdatedAt),
 		t.w.l.inst.ID(),
 	}, &num)
 	if t.failed != nil {

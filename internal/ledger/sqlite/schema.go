@@ -8,9 +8,11 @@ type layout struct {
 }
 
 // current is the layout this program reads and writes.
-var current = layout{version: schemaVersion}
+var current = layout{version: schemaVersion, steps: map[int]string{
+	1: `ALTER TABLE sessions ADD COLUMN subagent INTEGER NOT NULL DEFAULT 0`,
+}}
 
-const schemaVersion = 1
+const schemaVersion = 2
 
 // applicationID marks the file as ours in SQLite's header ("GRPN").
 const applicationID = 0x4752504e
@@ -43,6 +45,7 @@ CREATE TABLE sessions (
 	title_set INTEGER NOT NULL,
 	archived  INTEGER NOT NULL,
 	parent    TEXT NOT NULL,
+	subagent  INTEGER NOT NULL DEFAULT 0,
 	harness   TEXT NOT NULL,
 	grants    BLOB,
 	created   INTEGER NOT NULL,
@@ -76,7 +79,7 @@ CREATE VIRTUAL TABLE docs_index USING fts5 (
 CREATE TABLE trash (
 	num INTEGER PRIMARY KEY
 );
-INSERT INTO schema_version VALUES (1, 1, 1);
+INSERT INTO schema_version VALUES (1, 2, 1);
 `
 
 // eventKey is where events and docs of a session have their key.

@@ -29,7 +29,7 @@ type entry struct {
 
 	// Guarded by gate.
 	board   *attach.Board
-	owner   string
+	slot    slot
 	fence   session.Fence
 	servers []jsontext.Value
 	dead    bool // forgotten: look the session up again
@@ -58,6 +58,7 @@ func (e *entry) unlock() { <-e.gate }
 // start is what a session is started with.
 type start struct {
 	info     session.Info
+	slot     slot
 	fence    session.Fence
 	driver   session.Driver
 	state    *state.State // nil for a new session
@@ -76,7 +77,7 @@ func (e *entry) start(ctx context.Context, s start) error {
 	} else {
 		e.board.Resume(s.info, s.state.Seq)
 	}
-	e.owner, e.fence, e.servers = s.info.Owner, s.fence, s.servers
+	e.slot, e.fence, e.servers = s.slot, s.fence, s.servers
 	o := e.hub.opts
 	cfg := actor.Config{
 		Info: s.info, Fence: s.fence, Ledger: o.Ledger, Driver: s.driver, Board: e.board,
@@ -113,11 +114,12 @@ func (e *entry) activate(ctx context.Context, req session.AttachRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := h.reserve(info.Owner); err != nil {
+	place := slot{owner: info.Owner}
+	if err := h.reserve(place); err != nil {
 		return err
 	}
 	if err := e.restore(ctx, req, driver); err != nil {
-		h.unreserve(info.Owner)
+		h.unreserve(place)
 		return err
 	}
 	return nil
@@ -152,7 +154,7 @@ func (e *entry) restore(ctx context.Context, req session.AttachRequest, driver s
 	if servers == nil {
 		servers = e.servers
 	}
-	return e.start(ctx, start{info: info, fence: fence, driver: driver, state: s, restored: true, servers: servers})
+	return e.start(ctx, start{info: info, slot: slot{owner: info.Owner}, fence: fence, driver: driver, state: s, restored: true, servers: servers})
 }
 
 // movedTo compares where a session works with where a client wants it to. A
@@ -220,7 +222,7 @@ func (e *entry) stopIdle(ctx context.Context) (bool, error) {
 // free gives up a session whose actor has ended.
 func (e *entry) free(ctx context.Context) {
 	e.actor.Store(nil)
-	e.hub.unreserve(e.owner)
+	e.hub.unreserve(e.slot)
 	if err := e.hub.opts.Ledger.Release(context.WithoutCancel(ctx), e.id, e.fence); err != nil {
 		e.hub.opts.Logger.Warn("releasing session failed", "session", e.id, "err", err)
 	}

@@ -44,7 +44,7 @@ type Hub struct {
 	// session is opened, restored or closed.
 	mu       sync.Mutex
 	entries  map[string]*entry
-	active   map[string]int // by owner
+	active   map[slot]int
 	draining bool
 }
 
@@ -56,7 +56,7 @@ func New(opts Options) *Hub {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Hub{opts: opts, entries: make(map[string]*entry), active: make(map[string]int)}
+	return &Hub{opts: opts, entries: make(map[string]*entry), active: make(map[slot]int)}
 }
 
 // NewSession says what to create.
@@ -92,20 +92,21 @@ func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, fill 
 	if err != nil {
 		return nil, err
 	}
+	place := slot{info.Owner, info.Subagent}
 	e := h.entry(info.ID) // before the reservation, so that a drain finds it
 	e.gate <- struct{}{}
 	defer e.unlock()
-	if err := h.reserve(n.Owner); err != nil {
+	if err := h.reserve(place); err != nil {
 		h.forget(e)
 		return nil, err
 	}
 	fence, err := h.opts.Ledger.Create(ctx, info)
 	if err != nil {
-		h.unreserve(n.Owner)
+		h.unreserve(place)
 		h.forget(e)
 		return nil, fmt.Errorf("create session: %w", err)
 	}
-	s := start{info: info, fence: fence, driver: driver, servers: n.Servers}
+	s := start{info: info, slot: place, fence: fence, driver: driver, servers: n.Servers}
 	if fill != nil {
 		s.restored = true
 		s.state, err = fill(fence)
@@ -114,7 +115,7 @@ func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, fill 
 		err = e.start(ctx, s)
 	}
 	if err != nil {
-		h.unreserve(n.Owner)
+		h.unreserve(place)
 		h.forget(e)
 		err = errors.Join(err, h.opts.Ledger.Delete(context.WithoutCancel(ctx), info.ID))
 		return nil, err
@@ -190,25 +191,32 @@ func (h *Hub) forgetUnused(e *entry) {
 	}
 }
 
-// reserve counts one more active session of an owner.
-func (h *Hub) reserve(owner string) error {
+// slot is what an active session counts as. Those of subagents are bounded by
+// whoever starts them and take no owner's share.
+type slot struct {
+	owner    string
+	subagent bool
+}
+
+// reserve counts one more active session.
+func (h *Hub) reserve(s slot) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.draining {
 		return session.ErrDraining
 	}
-	if limit := h.opts.Limits.Sessions; limit > 0 && h.active[owner] >= limit {
+	if limit := h.opts.Limits.Sessions; limit > 0 && !s.subagent && h.active[s] >= limit {
 		return session.ErrSessionLimit
 	}
-	h.active[owner]++
+	h.active[s]++
 	return nil
 }
 
-func (h *Hub) unreserve(owner string) {
+func (h *Hub) unreserve(s slot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.active[owner]--; h.active[owner] <= 0 {
-		delete(h.active, owner)
+	if h.active[s]--; h.active[s] <= 0 {
+		delete(h.active, s)
 	}
 }
 

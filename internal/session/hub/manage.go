@@ -69,8 +69,9 @@ func (h *Hub) notActive(ctx context.Context, id string) error {
 	return session.ErrNotActive
 }
 
-// Delete removes a session with its record. Deleting none is no error; one that
-// is active in another instance is a *session.ActiveElsewhereError.
+// Delete removes a session with its record, and those of its subagents. Deleting
+// none is no error; one that is active in another instance is a
+// *session.ActiveElsewhereError.
 func (h *Hub) Delete(ctx context.Context, id string) error {
 	e, err := h.join(ctx, id)
 	if err != nil {
@@ -79,6 +80,15 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	defer e.unlock()
 	if err := e.close(ctx, func(a *actor.Actor) error { return a.Close(ctx) }); err != nil {
 		return err
+	}
+	children, err := Subagents(ctx, h.opts.Ledger, id)
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if err := h.Delete(ctx, child.ID); err != nil {
+			return err
+		}
 	}
 	return h.opts.Ledger.Delete(ctx, id)
 }

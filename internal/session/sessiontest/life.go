@@ -28,6 +28,7 @@ func lifeContracts() []contract {
 		{name: "CloseWhileStopping", test: testCloseWhileStopping},
 		{name: "Delete", test: testDelete},
 		{name: "SessionLimit", limits: two, test: testLimit},
+		{name: "Subagents", limits: two, test: testSubagents},
 		{name: "S4_InterruptedTurn", test: testInterrupted},
 		{name: "S12_LoadingChangesNothing", test: testLoadingChangesNothing},
 		{name: "S13_OtherDirectory", test: testMove},
@@ -219,6 +220,54 @@ func testLimit(e *Env) {
 		e.Fatal(err)
 	}
 	e.Join(a.Info().ID, Approver(session.ReplayNone))
+}
+
+// testSubagents spawns sessions, which take nobody's place and go with their
+// parent, also after a restart.
+func testSubagents(e *Env) {
+	parent, other := e.New(), e.New()
+	spawn := func(id string) *Client {
+		a, err := e.Hub.Spawn(e.Context(), session.Info{
+			ID: id, Parent: parent.Info().ID, Owner: "local", Agent: "main", Cwd: "/w", Title: "work",
+		}, Approver(session.ReplayNone))
+		if err != nil {
+			e.Fatal(err)
+		}
+		return Pump(e.T, a)
+	}
+	child := spawn("s_child")
+	child.Say("say hello")
+	running := spawn("s_running")
+	turn := running.Send("wait never")
+	if info := child.Info(); info.ID != "s_child" || !info.Subagent || info.Title != "work" || info.CreatedAt.IsZero() {
+		e.Errorf("child %+v", info)
+	}
+	if list, _, err := e.Hub.List(e.Context(), session.Filter{Owner: "local"}, "", 10); err != nil || len(list) != 2 {
+		e.Errorf("listed %d, %v", len(list), err)
+	}
+	if err := e.Hub.Close(e.Context(), "s_child"); err != nil {
+		e.Fatal(err)
+	}
+	if _, err := e.Hub.Attach(e.Context(), "s_child", Approver(session.ReplayNone)); !errors.Is(err, session.ErrSessionLimit) {
+		e.Errorf("one that a person loads counts: %v", err)
+	}
+	fork, err := e.Hub.Fork(e.Context(), other.Info().ID, hub.NewSession{Owner: "bob"})
+	if err != nil {
+		e.Fatal(err)
+	}
+	if err := e.Hub.Delete(e.Context(), parent.Info().ID); err != nil {
+		e.Fatal(err)
+	}
+	if end := running.End(turn.Turn); end.Stop != session.Cancelled {
+		e.Errorf("the running one ended %+v", end)
+	}
+	if err := e.Hub.Delete(e.Context(), other.Info().ID); err != nil {
+		e.Fatal(err)
+	}
+	left, _, err := e.Hub.List(e.Context(), session.Filter{Subagents: true}, "", 10)
+	if err != nil || len(left) != 1 || left[0].ID != fork.Info().ID {
+		e.Errorf("left are %v, %v", left, err)
+	}
 }
 
 // testInterrupted kills a process with a turn at work, one asking and one
