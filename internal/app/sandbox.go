@@ -62,7 +62,11 @@ func (x Examination) sandbox(ctx context.Context, c *config.Config, getenv func(
 			continue
 		}
 		asked[autonomy.Sandbox] = true
-		found = append(found, doctor.Sandbox(alias, ladder.Find(ctx, sandbox.Rung(autonomy.Sandbox)), autonomy.SandboxRequired))
+		st, err := ladder.Find(ctx, sandbox.Rung(autonomy.Sandbox))
+		if err != nil {
+			return append(found, doctor.Skipped("sandbox", err.Error()))
+		}
+		found = append(found, doctor.Sandbox(alias, st, autonomy.SandboxRequired))
 	}
 	return found
 }

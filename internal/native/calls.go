@@ -85,8 +85,8 @@ type running struct {
 	acts   bool
 	result model.ToolResult
 
-	confined bool // it runs in the sandbox, if it runs
-	lacking  bool // it would, but for there being none
+	confined bool   // it runs in the sandbox, if it runs
+	lacking  string // why there is no sandbox that it could run in; "" when none was wanted
 }
 
 // begin announces a call and finds out whether it may run.

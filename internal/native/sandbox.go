@@ -51,13 +51,15 @@ func (r *running) confine(ctx context.Context, env *tool.Env) {
 	if r.box == nil {
 		return
 	}
-	st := r.box.Status(ctx)
+	st, err := r.box.Status(ctx)
 	r.confined = st.Works()
-	if r.confined || r.box.Required() {
-		env.Confine = r.confineCommand
+	if err != nil || r.confined || r.box.Required() {
+		env.Confine = r.confineCommand // which refuses where it has to
 		return
 	}
-	r.lacking = !st.Chosen
+	if !st.Chosen {
+		r.lacking = st.Why()
+	}
 }
 
 func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc.Spec) (proc.Spec, error) {
@@ -93,12 +95,12 @@ func (h *handle) confineServer(ctx context.Context, s proc.Spec) (proc.Spec, err
 func (r *running) tellBare(ctx context.Context, res tool.Result) tool.Result {
 	r.mu.Lock()
 	told := r.bare
-	r.bare = r.bare || r.lacking
+	r.bare = r.bare || r.lacking != ""
 	r.mu.Unlock()
-	if told || !r.lacking || r.refuse != nil {
+	if told || r.lacking == "" {
 		return res
 	}
-	text := "Nothing confines the commands of this session: " + r.box.Status(ctx).Why() + ". What is run can do what you can do; `grapnel doctor` says what is missing."
+	text := "Nothing confines the commands of this session: " + r.lacking + ". What is run can do what you can do; `grapnel doctor` says what is missing."
 	_ = r.sink.Emit(settled(ctx), notice(r.id, "warning", "Commands run without a sandbox", text)) // the result says it too
 	if res.Content == nil && res.Text != "" {
 		res.Content = []tool.Content{{Text: res.Text}}

@@ -47,8 +47,8 @@ func (l *Ladder) Open(s Session) *Box { return &Box{ladder: l, session: s} }
 
 // Status returns the rung that confines the session's commands. The first call
 // in a process tries the rungs, which takes some milliseconds each and at most
-// a few seconds where one hangs.
-func (b *Box) Status(ctx context.Context) Status { return b.ladder.Find(ctx, b.session.Use) }
+// a few seconds where one hangs. The error is only of ctx.
+func (b *Box) Status(ctx context.Context) (Status, error) { return b.ladder.Find(ctx, b.session.Use) }
 
 // Required reports whether commands are refused where no rung works.
 func (b *Box) Required() bool { return b.session.Required }
@@ -57,7 +57,10 @@ func (b *Box) Required() bool { return b.session.Required }
 // works it returns s as it is, or ErrRequired. What it returns is for one
 // start.
 func (b *Box) Confine(ctx context.Context, w Want, s proc.Spec) (proc.Spec, error) {
-	st := b.Status(ctx)
+	st, err := b.Status(ctx)
+	if err != nil {
+		return s, err
+	}
 	if !st.Works() {
 		if b.session.Required {
 			return s, ErrRequired

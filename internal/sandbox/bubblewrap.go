@@ -66,10 +66,11 @@ func (l *Ladder) findBubblewrap() string {
 }
 
 func (l *Ladder) bubblewrap(v view, w Want, program string, s proc.Spec) (proc.Spec, error) {
-	l.mu.Lock()
-	b := l.tried[Bubblewrap].bwrap
-	l.mu.Unlock()
-	return b.wrap(v, w, program, s)
+	a, err := l.try(context.Background(), Bubblewrap) // done long ago
+	if err != nil {
+		return s, err
+	}
+	return a.bwrap.wrap(v, w, program, s)
 }
 
 // wrap returns the spec that runs s under bubblewrap.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -31,7 +30,13 @@ type Ladder struct {
 	opts Options
 
 	mu    sync.Mutex
-	tried map[Rung]attempt
+	tried map[Rung]*trial
+}
+
+// trial is an attempt in the making.
+type trial struct {
+	done    chan struct{}
+	attempt attempt // valid once done is closed
 }
 
 // attempt is how the trial of a rung went.
@@ -47,7 +52,7 @@ func New(o Options) *Ladder {
 	if o.ProbeTime == 0 {
 		o.ProbeTime = 3 * time.Second
 	}
-	return &Ladder{opts: o, tried: make(map[Rung]attempt)}
+	return &Ladder{opts: o, tried: make(map[Rung]*trial)}
 }
 
 // rungs are those of a system, the strongest first.
@@ -62,40 +67,52 @@ func rungs(goos string) []Rung {
 }
 
 // Find returns the rung for a configured value, trying what has not been tried.
-// Each rung is tried once; only a trial that ctx cut short is made again.
-func (l *Ladder) Find(ctx context.Context, use Rung) Status {
+// Each rung is tried once in the life of the ladder. The error is only of ctx:
+// a trial goes on when nobody waits for it any more.
+func (l *Ladder) Find(ctx context.Context, use Rung) (Status, error) {
 	if use == None {
-		return Status{Rung: None, Chosen: true}
+		return Status{Rung: None, Chosen: true}, nil
 	}
 	st := Status{Rung: None}
 	for _, r := range rungs(runtime.GOOS) {
 		if use != Auto && use != "" && use != r {
 			continue
 		}
-		a := l.try(ctx, r)
+		a, err := l.try(ctx, r)
+		if err != nil {
+			return st, err
+		}
 		if a.err == nil {
 			st.Rung, st.ABI = r, a.abi
-			return st
+			return st, nil
 		}
 		st.Failed = append(st.Failed, Failure{Rung: r, Err: a.err, Fix: a.fix})
 	}
 	if len(st.Failed) == 0 && use != Auto && use != "" {
 		st.Failed = []Failure{{Rung: use, Err: fmt.Errorf("not on %s", runtime.GOOS), Fix: `set autonomy.sandbox to "auto"`}}
 	}
-	return st
+	return st, nil
 }
 
-func (l *Ladder) try(ctx context.Context, r Rung) attempt {
+// try returns the outcome of a rung's trial, once there is one.
+func (l *Ladder) try(ctx context.Context, r Rung) (attempt, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if a, ok := l.tried[r]; ok {
-		return a
+	t, ok := l.tried[r]
+	if !ok {
+		t = &trial{done: make(chan struct{})}
+		l.tried[r] = t
+		go func() {
+			t.attempt = l.probe(context.WithoutCancel(ctx), r)
+			close(t.done)
+		}()
 	}
-	a := l.probe(ctx, r)
-	if !errors.Is(ctx.Err(), context.Canceled) || a.err == nil {
-		l.tried[r] = a
+	l.mu.Unlock()
+	select {
+	case <-t.done:
+		return t.attempt, nil
+	case <-ctx.Done():
+		return attempt{}, context.Cause(ctx)
 	}
-	return a
 }
 
 func (l *Ladder) probe(ctx context.Context, r Rung) attempt {

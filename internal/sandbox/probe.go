@@ -16,9 +16,9 @@ import (
 // read what it must not.
 const said = "confined"
 
-// trial is a command that tries to read a file it is not granted. It says so if
+// escape is a command that tries to read a file it is not granted. It says so if
 // it cannot, and is silent if it can.
-const trial = `cat "$1" >/dev/null 2>&1 || echo ` + said
+const escape = `cat "$1" >/dev/null 2>&1 || echo ` + said
 
 // errNotConfined is a rung that starts commands and holds nothing back.
 var errNotConfined = errors.New("it runs commands, but does not keep them from reading other files")
@@ -35,7 +35,7 @@ func (l *Ladder) run(ctx context.Context, r Rung, wrap func(view, string, proc.S
 		return err
 	}
 	s := proc.Spec{
-		Argv: []string{"sh", "-c", trial, "sh", secret}, Dir: "/",
+		Argv: []string{"sh", "-c", escape, "sh", secret}, Dir: "/",
 		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin:" + l.opts.Path, "LANG=C"},
 	}
 	program, err := proc.Look(s)

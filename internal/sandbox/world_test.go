@@ -69,7 +69,10 @@ func newWorld(t *testing.T, rung Rung, opts Options) *world {
 		Own:       []string{w.own + "/config.toml", w.own + "/data", w.own + "/run", w.own + "/keys", w.own + "/cache", w.own + "/tmp"},
 		Cache:     filepath.Join(w.own, "cache/main"),
 	}
-	st := w.ladder.Find(t.Context(), rung)
+	st, err := w.ladder.Find(t.Context(), rung)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !st.Works() {
 		if os.Getenv("CI") == "true" && runtime.GOOS == "linux" {
 			t.Fatalf("%s does not work: %s", rung, st.Why())
