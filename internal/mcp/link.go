@@ -61,11 +61,9 @@ func (l *processLink) why(err error) error {
 	if start := (*proc.StartError)(nil); errors.As(err, &start) {
 		return &finalError{start}
 	}
-	exit := l.stdio.Exit()
 	text := err.Error()
-	if exit != "" || errors.Is(err, io.EOF) {
-		text = exit
-		if exit == "" {
+	if errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
+		if text = l.stdio.Exit(); text == "" {
 			text = "it closed its output"
 		}
 	}

@@ -39,7 +39,7 @@ func take(r *sdk.CallToolResult, store upload.Store) tool.Result {
 	t.out.IsError = r.IsError
 	for i, c := range r.Content {
 		if i == maxParts {
-			t.say(fmt.Sprintf("[%d further parts left out]", len(r.Content)-maxParts))
+			t.note(fmt.Sprintf("[%d further parts left out]", len(r.Content)-maxParts))
 			break
 		}
 		t.part(c)
@@ -65,8 +65,10 @@ func (t *result) part(c sdk.Content) {
 }
 
 // say takes text, for the model and for people.
-func (t *result) say(text string) {
-	text = t.fit(text)
+func (t *result) say(text string) { t.note(t.fit(text)) }
+
+// note adds words of our own.
+func (t *result) note(text string) {
 	t.text = append(t.text, text)
 	t.out.Content = append(t.out.Content, tool.Content{Text: text})
 }
@@ -88,7 +90,7 @@ func (t *result) fit(text string) string {
 func (t *result) file(f upload.File) {
 	saved, err := t.files.Save(f)
 	if err != nil {
-		t.say(upload.Unavailable(f, err))
+		t.note(upload.Unavailable(f, err))
 		return
 	}
 	m := tool.Media{MimeType: saved.MimeType, Data: f.Data, Path: saved.Path}

@@ -10,7 +10,7 @@ import (
 const maxSchema = 64 << 10
 
 // emptySchema takes any object.
-const emptySchema = `{"type":"object","properties":{}}`
+const emptySchema = `{"properties":{},"type":"object"}`
 
 // safeSchema makes a schema one that model providers take: an object at the top
 // with properties, and no alternatives there. What it says of the properties

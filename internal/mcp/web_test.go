@@ -89,7 +89,9 @@ func TestWebFailures(t *testing.T) {
 		"no server":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "it answered 404 Not Found; check its url"},
 		"broken":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "it answered 500"},
 		"a page":      {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "unsupported content type"},
-		"elsewhere":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other+"/x", http.StatusTemporaryRedirect) }, "it leads to localhost"},
+		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other+"/x", http.StatusTemporaryRedirect)
+		}, "it leads to localhost"},
 		"the secret": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/"+r.Header.Get("Authorization"))
 		}, "unsupported content type"},

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -35,7 +37,11 @@ func misbehave(mode string) bool {
 		os.Exit(7)
 	case "silent": // never answers
 		_, _ = io.Copy(io.Discard, os.Stdin)
-	case "deaf": // neither reads nor answers, and ignores the end of its input
+	case "deaf": // neither reads nor answers, and ignores every request to leave
+		signal.Ignore(syscall.SIGTERM)
+		if err := os.WriteFile("deaf", nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 		time.Sleep(time.Hour)
 	case "garbage": // prints its log where the protocol should be
 		r.serve(func() {

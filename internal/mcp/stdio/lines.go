@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 )
@@ -44,7 +45,7 @@ func (l *lines) next() (line, error) {
 	l.buf = l.buf[:0]
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if len(l.buf)+len(part) > l.max+1 {
+		if len(l.buf)+len(part) > l.max+len("\r\n") {
 			return l.skip(part, err)
 		}
 		l.buf = append(l.buf, part...)
@@ -54,8 +55,17 @@ func (l *lines) next() (line, error) {
 		if err != nil && (len(l.buf) == 0 || !errors.Is(err, io.EOF)) {
 			return line{}, err
 		}
-		return line{text: trimEnd(l.buf)}, nil
+		return l.whole(trimEnd(l.buf)), nil
 	}
+}
+
+// whole is a line that was read to its end; the bound is its text's.
+func (l *lines) whole(text []byte) line {
+	if len(text) <= l.max {
+		return line{text: text}
+	}
+	edge := min(len(text), edgeSize)
+	return line{long: true, head: bytes.Clone(text[:edge]), tail: bytes.Clone(text[len(text)-edge:])}
 }
 
 // skip reads an over-long line to its end and keeps its ends. part is what was
@@ -66,6 +76,7 @@ func (l *lines) skip(part []byte, err error) (line, error) {
 	if missing := edgeSize - len(long.head); missing > 0 {
 		long.head = append(long.head, part[:min(len(part), missing)]...)
 	}
+	long.head = trimEnd(long.head)
 	l.buf = nil
 	for {
 		long.tail = append(long.tail, part[max(0, len(part)-edgeSize):]...)

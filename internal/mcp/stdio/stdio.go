@@ -71,15 +71,18 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	return t.conn, nil
 }
 
-// Exit says how the program ended: "" while it runs or when it was never
-// started.
+// exitPatience is how long Exit waits for a program whose output has ended.
+const exitPatience = 500 * time.Millisecond
+
+// Exit says how the program ended, which it waits for a moment: "" while it runs
+// or when it was never started.
 func (t *Transport) Exit() string {
 	if t.conn == nil {
 		return ""
 	}
 	select {
 	case <-t.conn.proc.Done():
-	default:
+	case <-time.After(exitPatience):
 		return ""
 	}
 	exit, err := t.conn.proc.Wait()
