@@ -13,6 +13,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
+	"github.com/grapnel-ai/grapnel/internal/web"
 )
 
 // agents answers what surfaces ask about the configured agents.
@@ -77,7 +78,7 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 		SharedSkills: c.Home().Skills(),
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
 		MaxActionsPerHour: autonomy.MaxActionsPerHour,
-		Tools:             tool.NewSet(tool.Default()...),
+		Tools:             tool.NewSet(tools(c)...),
 		Servers:           a.mcpServers(c, conf.MCPServers),
 		MCP:               a.mcpOptions(),
 		Policy:            policySettings(autonomy),
@@ -93,6 +94,16 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 	}
 	a.bindProvider(c, alias, n)
 	return n, nil
+}
+
+// tools are the agent's own tools: those that everyone has and those that the
+// configuration turns on.
+func tools(c *config.Config) []tool.Tool {
+	list := tool.Default()
+	if c.Tools.WebFetch.Enabled {
+		list = append(list, tool.WebFetch(web.New(web.Options{})))
+	}
+	return list
 }
 
 func policySettings(a config.Autonomy) policy.Settings {

@@ -89,6 +89,12 @@ type Account struct {
 // Tools is the [tools] section.
 type Tools struct {
 	Sessions SessionTools `toml:"sessions" doc:"The tools that see other sessions."`
+	WebFetch WebFetch     `toml:"web_fetch" doc:"The tool that fetches public web pages."`
+}
+
+// WebFetch is [tools.web_fetch].
+type WebFetch struct {
+	Enabled bool `toml:"enabled" doc:"Whether agents have the tool web_fetch; autonomy.network then says whether it asks."`
 }
 
 // SessionTools is [tools.sessions].

@@ -12,6 +12,7 @@ const (
 	GrantScript  = "script"  // the whole command text, word for word
 	GrantFiles   = "files"   // the tool on files below Root
 	GrantTool    = "tool"    // the tool, whatever its arguments
+	GrantHost    = "host"    // the tool on the host Pattern
 )
 
 // Grant is a person's "always allow" for one session. It covers what its label
@@ -30,6 +31,12 @@ type Grant struct {
 func (j *judge) offer() *Grant {
 	if j.s.Kind == "delete" {
 		return nil
+	}
+	if j.s.Host != "" && len(j.s.Paths) == 0 {
+		return &Grant{
+			Kind: GrantHost, Tool: j.s.Tool, Pattern: j.s.Host, Root: j.s.Cwd, Network: j.s.Network,
+			Label: fmt.Sprintf("Always allow `%s` from %s in this session", j.s.Tool, j.s.Host),
+		}
 	}
 	if len(j.s.Paths) == 0 {
 		return &Grant{

@@ -117,6 +117,10 @@ func TestGrantLabels(t *testing.T) {
 		{shell("rm 'a b'"), Grant{GrantCommand, "shell", "rm 'a b'", "/w", false, "Always allow `rm 'a b'` in this session"}},
 		{shell("rm a; rm b"), Grant{GrantScript, "shell", "rm a; rm b", "/w", false, "Always allow exactly `rm a; rm b` in this session"}},
 		{edit("/w/a"), Grant{GrantFiles, "file_write", "", "/w", false, "Always allow `file_write` in /w in this session"}},
+		{fetch("docs.example.com"), Grant{
+			GrantHost, "web_fetch", "docs.example.com", "/w", true,
+			"Always allow `web_fetch` from docs.example.com in this session",
+		}},
 		{remote("files__put"), Grant{GrantTool, "files__put", "", "/w", false, "Always allow `files__put` in this session"}},
 	}
 	for _, tt := range tests {
@@ -132,5 +136,34 @@ func TestGrantLabels(t *testing.T) {
 		if err := json.Unmarshal(stored, &back); err != nil || back != got {
 			t.Errorf("%s: %+v, %v", stored, back, err)
 		}
+	}
+}
+
+func fetch(host string) Subject {
+	return Subject{Tool: "web_fetch", Kind: "fetch", Host: host, Network: true, Cwd: "/w"}
+}
+
+// TestFetchIsGrantedPerHost: leave for one host is not leave for another, and
+// the network's setting comes first.
+func TestFetchIsGrantedPerHost(t *testing.T) {
+	set := supervised()
+	set.Network = NetworkAsk
+	p := newPolicy(set)
+	g := []Grant{grantFor(t, p, fetch("docs.example.com"))}
+	for host, want := range map[string]Verdict{"docs.example.com": Allow, "example.com": Ask, "docs.example.com:8080": Ask} {
+		if d := p.Decide(fetch(host), g, ModeAsk); d.Verdict != want {
+			t.Errorf("%s: %s", host, d.Explain())
+		}
+	}
+	for network, want := range map[Network]Verdict{NetworkAllow: Allow, NetworkDeny: Deny} {
+		set.Network = network
+		if d := newPolicy(set).Decide(fetch("docs.example.com"), nil, ModeAsk); d.Verdict != want {
+			t.Errorf("%s: %s", network, d.Explain())
+		}
+	}
+	set.Network = NetworkAsk
+	set.AlwaysAsk = []string{"web_fetch"}
+	if d := newPolicy(set).Decide(fetch("docs.example.com"), g, ModeAsk); d.Verdict != Ask {
+		t.Errorf("always_ask: %s", d.Explain())
 	}
 }

@@ -98,6 +98,7 @@ type Subject struct {
 
 	Command string   // shell text, for tools that run one
 	Argv    []string // a program and its arguments, for tools that run one without a shell
+	Host    string   // the one host the call reaches, lower case, with a port that is not the usual one; "" when it is not known
 	Network bool     // the call asks for the network; commands known to use it ask by themselves
 
 	// Look resolves a path a command mentions: relative ones start in from, a

@@ -17,6 +17,7 @@ const (
 	KindSearch  = "search"
 	KindExecute = "execute"
 	KindThink   = "think"
+	KindFetch   = "fetch"
 	KindOther   = "other"
 )
 

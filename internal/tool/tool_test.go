@@ -136,8 +136,9 @@ func TestSchemasMatchTheArguments(t *testing.T) {
 		"file_read": fileReadArgs{}, "file_write": fileWriteArgs{}, "file_edit": fileEditArgs{}, "list_dir": listDirArgs{},
 		"deliver_file": deliverFileArgs{}, "glob_search": globSearchArgs{}, "content_search": contentSearchArgs{}, "shell": shellArgs{}, "git": gitArgs{},
 		"todo": todoArgs{}, "ask_user": askUserArgs{}, "escalate_to_human": escalateArgs{}, "read_skill": readSkillArgs{},
+		"web_fetch": webFetchArgs{},
 	}
-	for _, tool := range Default() {
+	for _, tool := range append(Default(), WebFetch(nil)) {
 		spec := tool.Spec()
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(spec.Schema)))
 		if err != nil {
