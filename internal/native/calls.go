@@ -82,6 +82,7 @@ type running struct {
 	call   *tool.Call
 	refuse *refusal        // why it is not run; nil when it may be
 	denied policy.Decision // what policy refused before the call was prepared
+	judged policy.Decision // what policy says of the call, in the mode that holds
 	acts   bool
 	result model.ToolResult
 

@@ -24,7 +24,8 @@ type record struct {
 	Usage   *model.Usage    `json:"usage,omitzero"`
 	Cost    float64         `json:"cost,omitzero"`
 	Window  uint64          `json:"window,omitzero"` // tokens the step filled
-	// Told is what people were told of broken MCP servers, by name.
+	// Told is what people were told of broken MCP servers, by name, and of options
+	// that are gone.
 	Told *map[string]string `json:"told,omitzero"`
 }
 

@@ -62,19 +62,19 @@ func byPolicy(d policy.Decision) *refusal {
 // leave finds out whether a call may run: by policy alone, by a hook, or by
 // asking. Whatever comes of it is told to the points.
 func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
-	d := policy.Decision{Rule: "question", Reason: "nobody is asked for leave to ask"}
+	r.judged = policy.Decision{Rule: "question", Reason: "nobody is asked for leave to ask"}
 	if r.call.Question == nil {
-		d = r.decide(r.call.Subject)
+		r.judged = r.decide(r.call.Subject)
 	}
-	s, no, err := r.settle(ctx, acts, d)
+	s, no, err := r.settle(ctx, acts, r.judged)
 	if err != nil {
-		return nil, errors.Join(err, r.unsettled(ctx, d, err))
+		return nil, errors.Join(err, r.unsettled(ctx, r.judged, err))
 	}
 	if untold := r.settledCall(ctx, s); no == nil {
 		no = untold
 	}
 	if no == nil && r.call.Decided != nil {
-		r.call.Decided(d)
+		r.call.Decided(r.judged)
 	}
 	return no, nil
 }
@@ -120,12 +120,19 @@ func (r *running) ask(ctx context.Context, d policy.Decision) (hook.Settled, *re
 	if err != nil {
 		return hook.Settled{}, nil, err
 	}
-	v, err := r.sink.Ask(ctx, session.KindPermission, jsontext.Value(body))
+	asking, stop := r.whileItAsks(ctx)
+	v, err := r.sink.Ask(asking, session.KindPermission, jsontext.Value(body))
+	stop()
+	if err != nil && errors.Is(context.Cause(asking), session.ErrSuperseded) && ctx.Err() == nil {
+		return r.judgeAgain(ctx)
+	}
 	if err != nil {
 		return hook.Settled{}, nil, err
 	}
 	s := byPerson(v, d)
 	switch {
+	case v.Outcome == session.Selected && r.decide(r.call.Subject).Verdict == policy.Deny:
+		return r.judgeAgain(ctx) // the mode was changed in the same moment
 	case v.Outcome == session.Declined:
 		return s, &refusal{
 			shown:  "the user said no to this call",

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -60,9 +61,21 @@ func (h *handle) choose(earlier map[string]string) {
 	if m := earlier[optionModel]; slices.Contains(h.agent.Models, m) {
 		h.chosen.Model = m
 	}
-	if l := model.Level(earlier[optionThought]); slices.Contains(h.agent.Info(h.chosen.Model).Thinking, l) {
-		h.chosen.Thought = l
+	if l := earlier[optionThought]; l != thoughtValue(model.LevelDefault) {
+		h.chosen.Thought = model.Level(l)
 	}
+	h.lost = make(map[string]string)
+	h.lose(optionMode, earlier[optionMode], string(h.chosen.Mode))
+	h.lose(optionModel, earlier[optionModel], h.chosen.Model)
+}
+
+// thought is the level that holds: the chosen one where the model has it. With
+// a model that has not, it waits for one that has.
+func (h *handle) thought(c choice) model.Level {
+	if slices.Contains(h.agent.Info(c.Model).Thinking, c.Thought) {
+		return c.Thought
+	}
+	return model.LevelDefault
 }
 
 // configOptions are the options with their current values; only those with a
@@ -81,7 +94,7 @@ func (h *handle) configOptions(c choice) []selectOption {
 		list = append(list, o)
 	}
 	if levels := h.agent.Info(c.Model).Thinking; len(levels) > 0 {
-		o := selectOption{ID: optionThought, Name: "Thinking", Category: optionThought, Type: "select", Current: thoughtValue(c.Thought)}
+		o := selectOption{ID: optionThought, Name: "Thinking", Category: optionThought, Type: "select", Current: thoughtValue(h.thought(c))}
 		o.Options = append(o.Options, selectChoice{Value: thoughtValue(model.LevelDefault), Name: "Default"})
 		for _, l := range levels {
 			o.Options = append(o.Options, selectChoice{Value: string(l), Name: string(l)})
@@ -172,10 +185,15 @@ func (h *handle) Set(ctx context.Context, option, value string) (session.Setup, 
 		h.mu.Unlock()
 		return session.Setup{}, err
 	}
+	before := h.chosen
+	if before.Mode != next.Mode {
+		h.tellModeChanged()
+	}
 	h.chosen = next
+	delete(h.lost, option)
 	h.mu.Unlock()
 	s := h.setup(next)
-	return s, h.emitOptions(ctx, option, next, s)
+	return s, errors.Join(h.emitOptions(ctx, option, next, s), h.tellOfThought(ctx, before, next))
 }
 
 // with returns c with one option changed, if the value is offered.
@@ -192,9 +210,6 @@ func (h *handle) with(c choice, option, value string) (choice, error) {
 			c.Mode = policy.Mode(value)
 		case optionModel:
 			c.Model = value
-			if !slices.Contains(h.agent.Info(value).Thinking, c.Thought) {
-				c.Thought = model.LevelDefault
-			}
 		case optionThought:
 			c.Thought = model.Level(value)
 			if value == thoughtValue(model.LevelDefault) {

@@ -53,7 +53,7 @@ func (t *turn) request(o stepOptions) *model.Request {
 		Messages:    messages,
 		Tools:       toolSpecs(t.tools()),
 		NoToolCalls: o.noTools,
-		Thinking:    t.choice.Thought,
+		Thinking:    t.thought(t.choice),
 		CacheKey:    t.id,
 	}
 }

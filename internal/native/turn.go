@@ -55,6 +55,9 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 		return "", err
 	}
 	t.typed = parts
+	if err := t.tellOfLost(ctx); err != nil {
+		return "", err
+	}
 	if err := t.lookAtSkills(ctx); err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ var (
 	ErrReadOnly     = errors.New("the session store is read-only")
 	ErrRole         = errors.New("this attachment's role does not allow it")
 	ErrDraining     = errors.New("shutting down: no new work is accepted")
+	ErrSuperseded   = errors.New("no answer is needed any more")
 	ErrEpochOver    = errors.New("this opening of the agent is over")
 	ErrHandsGone    = errors.New("the client whose files and terminals these are is gone")
 	ErrDriverDied   = errors.New("the agent ended unexpectedly: prompt again to restart it")

@@ -2,6 +2,7 @@ package actor
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,8 +96,12 @@ func (s *sink) Ask(ctx context.Context, kind session.Kind, body jsontext.Value) 
 		return a.verdict, a.err
 	case <-s.over:
 	case <-ctx.Done():
-		s.actor.mail.post(func() { s.actor.withdraw(i.ask.ID, ask.CancelledBy) })
-		return session.Verdict{Request: i.ask.ID, Outcome: session.Withdrawn, Reason: ask.CancelledBy}, ctx.Err()
+		reason := ask.CancelledBy
+		if errors.Is(context.Cause(ctx), session.ErrSuperseded) {
+			reason = ask.Superseded
+		}
+		s.actor.mail.post(func() { s.actor.withdraw(i.ask.ID, reason) })
+		return session.Verdict{Request: i.ask.ID, Outcome: session.Withdrawn, Reason: reason}, ctx.Err()
 	}
 	select {
 	case a := <-answered:

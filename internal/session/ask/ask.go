@@ -19,6 +19,7 @@ const (
 	NobodyAble  = "nobody_able"   // no attachment can answer this kind
 	BadAnswer   = "bad_answer"    // every answer was broken or dismissed
 	TurnOver    = "turn_over"     // the turn ended first
+	Superseded  = "superseded"    // the agent needs no answer any more
 	DriverGone  = "driver_gone"   // the agent that asked is gone
 	Interrupted = "interrupted"   // the process that asked is gone
 	StoreFailed = "store_failure" // the request or verdict could not be recorded
