@@ -25,14 +25,14 @@ func Record(ctx context.Context, c *config.Config, event audit.Event, what strin
 type recordedLedger struct {
 	session.Ledger
 	audit *audit.Log
-	log   *slog.Logger
+	log   *slog.Logger // where failures go; nil returns them
 }
 
 // Create implements session.Ledger.
 func (l recordedLedger) Create(ctx context.Context, info session.Info) (session.Fence, error) {
 	fence, err := l.Ledger.Create(ctx, info)
 	if err == nil {
-		l.record(ctx, audit.SessionCreated, info)
+		err = l.record(ctx, audit.SessionCreated, info)
 	}
 	return fence, err
 }
@@ -42,14 +42,16 @@ func (l recordedLedger) Delete(ctx context.Context, id string) error {
 	info, missing := l.Info(ctx, id)
 	err := l.Ledger.Delete(ctx, id)
 	if err == nil && missing == nil {
-		l.record(ctx, audit.SessionDeleted, info)
+		err = l.record(ctx, audit.SessionDeleted, info)
 	}
 	return err
 }
 
-func (l recordedLedger) record(ctx context.Context, event audit.Event, info session.Info) {
-	e := audit.Entry{Event: event, Owner: info.Owner, Session: info.ID, Agent: info.Agent, What: info.Cwd}
-	if err := l.audit.Record(ctx, e); err != nil {
-		l.log.Warn("a session's "+string(event)+" is not on record", "session", info.ID, "err", err)
+func (l recordedLedger) record(ctx context.Context, event audit.Event, info session.Info) error {
+	err := l.audit.Record(ctx, audit.Entry{Event: event, Owner: info.Owner, Session: info.ID, Agent: info.Agent, What: info.Cwd})
+	if err != nil && l.log != nil {
+		l.log.Warn("not on record: "+string(event), "session", info.ID, "err", err)
+		return nil
 	}
+	return err
 }

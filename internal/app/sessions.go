@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/hub"
 )
@@ -33,7 +33,14 @@ type Sessions struct {
 	ledger session.Ledger
 	peers  *instance.Instance
 	conf   *config.Config
+	redact *secret.Redactor // nil until Hide
 }
+
+// Hide makes Events and Redacted take out the secrets that r knows.
+func (s *Sessions) Hide(r *secret.Redactor) { s.redact = r }
+
+// Redacted returns text without the secrets that are to be hidden.
+func (s *Sessions) Redacted(text string) string { return s.redact.Replace(text) }
 
 // OpenSessions opens the store of a configuration, for reading only where
 // nothing may be written. A store that does not exist is empty and is not made.
@@ -52,7 +59,7 @@ func OpenSessions(ctx context.Context, c *config.Config) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ledger = recordedLedger{store, openAudit(c, nil), slog.Default()}
+	s.ledger = recordedLedger{Ledger: store, audit: openAudit(c, nil)}
 	return s, nil
 }
 
@@ -123,6 +130,7 @@ func (s *Sessions) Events(ctx context.Context, id string, yield func(session.Eve
 			if e.Retention == session.Private {
 				continue
 			}
+			e.Body = s.redact.ReplaceJSON(e.Body)
 			if err := yield(e); err != nil {
 				return err
 			}

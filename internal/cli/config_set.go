@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 )
@@ -27,13 +29,13 @@ list and the shell's history. A change that would not load is refused.`,
   pass show anthropic | grapnel config set providers.claude.api_key -`,
 		Args:              arguments("PATH", "VALUE"),
 		ValidArgsFunction: completeSetting,
-		RunE: i.action(func(_ *cobra.Command, args []string) error {
-			return i.configSet(args[0], args[1])
+		RunE: i.action(func(cmd *cobra.Command, args []string) error {
+			return i.configSet(cmd.Context(), args[0], args[1])
 		}),
 	}
 }
 
-func (i *invocation) configSet(path, value string) error {
+func (i *invocation) configSet(ctx context.Context, path, value string) error {
 	p, err := settingPath(path)
 	if err != nil {
 		return err
@@ -62,7 +64,15 @@ func (i *invocation) configSet(path, value string) error {
 	for _, w := range warnings {
 		fmt.Fprintln(i.env.Stderr, "grapnel: "+w.Message)
 	}
-	return nil
+	c, err := i.load()
+	if err != nil {
+		return err
+	}
+	what := p.String()
+	if holds, _ := config.HoldsSecret(p); !holds { // it is a setting, or it were not set
+		what += " = " + value
+	}
+	return i.recorded(ctx, c, audit.Config, what)
 }
 
 func readValue(r io.Reader) (string, error) {

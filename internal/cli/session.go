@@ -41,6 +41,7 @@ func (i *invocation) withSessions(cmd *cobra.Command, f func(context.Context, *a
 	if err != nil {
 		return err
 	}
+	s.Hide(app.KnownSecrets(cmd.Context(), c, i.env.Environ, i.getenv))
 	err = f(cmd.Context(), s)
 	if closeErr := s.Close(); err == nil {
 		err = closeErr

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +19,9 @@ func (i *invocation) sessionExportCommand() *cobra.Command {
 		Short: "Write a session out, event by event or as a page",
 		Long: `Write a session to stdout or a file. jsonl is every event that is not private, one
 JSON object a line: seq, id, kind, time, turn and the body as the agent or client
-wrote it. markdown is the transcript as a page. A file is made for its user only,
-and replaced in one step; a pipe or device is written to.`,
+wrote it. markdown is the transcript as a page. Secrets that the configuration and
+the environment hold now are left out. A file is made for its user only, and
+replaced in one step; a pipe or device is written to.`,
 		Example:           "  grapnel session export s_k3 | jq -r .kind\n  grapnel session export s_k3 --format markdown -o talk.md",
 		Args:              arguments("ID"),
 		ValidArgsFunction: i.completeSessions,
@@ -64,7 +66,12 @@ func exportPage(ctx context.Context, s *app.Sessions, info session.Info, w io.Wr
 	if err != nil {
 		return err
 	}
-	return transcript.WriteMarkdown(w, info, entries)
+	var page strings.Builder // whole: a secret may be in several events
+	if err := transcript.WriteMarkdown(&page, info, entries); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, s.Redacted(page.String()))
+	return err
 }
 
 // exportOutput is stdout; a terminal is kept from what could act on it.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -53,4 +54,38 @@ func (t terminalWriter) Write(lines []byte) (int, error) {
 		return 0, err
 	}
 	return len(lines), nil
+}
+
+// readHidden asks for a line on a terminal that shows nothing of it, from before
+// the question is there until after the answer. Whatever ends it, the terminal
+// then shows again what is typed.
+func readHidden(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("read without showing: %w", err)
+	}
+	defer func() { _ = term.Restore(int(in.Fd()), before) }()
+	type result struct {
+		line string
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		t := term.NewTerminal(struct {
+			io.Reader
+			io.Writer
+		}{in, out}, "")
+		line, err := t.ReadPassword(question)
+		read <- result{line, err}
+	}()
+	select {
+	case got := <-read:
+		if errors.Is(got.err, io.EOF) { // also by Ctrl-C
+			fmt.Fprint(out, "\r\n")
+			got.err = errors.New("no value was given; nothing was changed")
+		}
+		return got.line, got.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }

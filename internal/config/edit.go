@@ -224,22 +224,34 @@ func changed(home Home, text []byte, p Path, raw string) ([]byte, []Problem, err
 		return nil, nil, fmt.Errorf("%s %w", p, err)
 	}
 	out, err := edit(text, p, value)
-	if syntax := (*syntaxError)(nil); errors.As(err, &syntax) {
-		line, column := position(text, syntax.offset)
-		return nil, nil, &Error{Problems: []Problem{{File: home.File(), Line: line, Column: column, Message: syntax.message + "; mend the file first, it was left as it is"}}}
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, explained(home, text, err)
 	}
-	_, problems := load(home, out, nil)
+	problems, err := loads(home, out, p)
+	return out, problems, err
+}
+
+// explained says where a text that cannot be edited is broken.
+func explained(home Home, text []byte, err error) error {
+	syntax, ok := errors.AsType[*syntaxError](err)
+	if !ok {
+		return err
+	}
+	line, column := position(text, syntax.offset)
+	return &Error{Problems: []Problem{{File: home.File(), Line: line, Column: column, Message: syntax.message + "; mend the file first, it was left as it is"}}}
+}
+
+// loads returns what a changed text is warned of, or why it would not load.
+func loads(home Home, text []byte, p Path) ([]Problem, error) {
+	_, problems := load(home, text, nil)
 	fatal := withoutWarnings(problems)
 	for _, bad := range fatal {
 		if bad.Path == p.String() {
-			return nil, nil, errors.New(bad.Message) // it stands nowhere: the file is not changed
+			return nil, errors.New(bad.Message) // it stands nowhere: the file is not changed
 		}
 	}
 	if len(fatal) > 0 {
-		return nil, nil, &Error{Problems: fatal}
+		return nil, &Error{Problems: fatal}
 	}
-	return out, problems, nil
+	return problems, nil
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
 )
 
 // Change is a new value of one setting, as plain text: strings need no quotes,
@@ -25,24 +28,67 @@ func Set(home Home, p Path, value string) ([]Problem, error) {
 // when absent, replaced in one step, readable by its user only, and left alone
 // when it does not parse or the result would not load.
 func SetAll(home Home, changes []Change) ([]Problem, error) {
+	return rewrite(home, func(text []byte) (after []byte, warnings []Problem, err error) {
+		after = text
+		for _, c := range changes {
+			if len(c.Path) == 0 {
+				return nil, nil, errors.New("no setting is named")
+			}
+			if after, warnings, err = changed(home, after, c.Path, c.Value); err != nil {
+				return nil, nil, err
+			}
+		}
+		return after, warnings, nil
+	})
+}
+
+// rewrite replaces the file by what change makes of it. Only one process does so
+// at a time.
+func rewrite(home Home, change func(text []byte) ([]byte, []Problem, error)) ([]Problem, error) {
 	if err := home.Create(); err != nil {
 		return nil, err
 	}
+	unlock, err := home.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	before, err := readFile(home.File())
 	if err != nil {
 		return nil, err
 	}
-	after := before
-	var warnings []Problem
-	for _, c := range changes {
-		if len(c.Path) == 0 {
-			return nil, errors.New("no setting is named")
-		}
-		if after, warnings, err = changed(home, after, c.Path, c.Value); err != nil {
-			return nil, err
-		}
+	after, warnings, err := change(before)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(before, after) {
+		return warnings, nil
 	}
 	return warnings, replace(home.File(), before, after)
+}
+
+const (
+	// lockBound is how long a change waits for the one of another process, which
+	// takes milliseconds.
+	lockBound = 5 * time.Second
+	lockPause = 5 * time.Millisecond
+)
+
+// lock keeps other processes from changing the file.
+func (h Home) lock() (unlock func(), err error) {
+	f, err := filelock.Open(filepath.Join(string(h), ".config.lock"))
+	if err != nil {
+		return nil, fmt.Errorf("lock the configuration: %w", err)
+	}
+	for start := time.Now(); ; time.Sleep(lockPause) {
+		err := filelock.TryLock(f, filelock.Exclusive)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, filelock.ErrHeld) || time.Since(start) > lockBound {
+			return nil, errors.Join(fmt.Errorf("another process is changing %s: %w; run the command again", h.File(), err), f.Close())
+		}
+	}
 }
 
 // replace writes the file in one step. A link is followed, so that a file kept
