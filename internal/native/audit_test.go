@@ -67,21 +67,21 @@ func TestWhatActsIsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Say("D:TOOL write x.txt z ; D:SAY done")
-	c.Say("/revoke")
+	c.Say("/approvals revoke all")
 	want := []string{
 		"call file_read passwd deny policy",
 		"call file_write x.txt allow person", "result file_write x.txt completed",
 		"call file_write x.txt deny person",
-		"grant " + filepath.Base("x"), "call file_write x.txt allow person", "result file_write x.txt completed",
+		"grant x", "call file_write x.txt allow person", "result file_write x.txt completed",
 		"call file_write x.txt allow policy", "result file_write x.txt completed",
 		"option mode = plan",
 		"call file_write x.txt deny policy",
-		"revoke everything that was always allowed",
+		"revoke x",
 	}
 	got := records(t, dir)
 	for i := range got {
-		if strings.HasPrefix(got[i], "grant ") {
-			got[i] = "grant x" // its words are the policy's
+		if event, _, _ := strings.Cut(got[i], " "); event == "grant" || event == "revoke" {
+			got[i] = event + " x" // its words are the policy's
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
