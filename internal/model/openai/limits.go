@@ -42,6 +42,11 @@ func lookup(id string) (family, bool) {
 	return family{}, false
 }
 
+// textOnly reports the models of known families that take no images.
+func textOnly(id string) bool {
+	return strings.HasPrefix(id, "o1-mini") || strings.HasPrefix(id, "o1-preview") || strings.HasPrefix(id, "o3-mini")
+}
+
 func reasons(id string) bool {
 	f, _ := lookup(id)
 	return f.reasons
@@ -58,7 +63,7 @@ func (p *Provider) Info(id string) model.Info {
 		id = p.ep.Config.Model
 	}
 	f, known := lookup(id)
-	info := model.Info{ContextWindow: f.window, MaxOutput: f.maxOutput, Images: known, Price: p.ep.Price}
+	info := model.Info{ContextWindow: f.window, MaxOutput: f.maxOutput, Images: known && !textOnly(id), Price: p.ep.Price}
 	if f.reasons || !known {
 		info.Thinking = []model.Level{model.LevelOff, model.LevelLow, model.LevelMedium, model.LevelHigh}
 	}

@@ -251,6 +251,11 @@ func TestInfo(t *testing.T) {
 	if info := p.Info("gpt-4.1"); info.Thinking != nil {
 		t.Errorf("gpt-4.1: %+v", info)
 	}
+	for id, images := range map[string]bool{"o3": true, "o3-mini": false, "gpt-5.4": true, "unheard-of": false} {
+		if info := p.Info(id); info.Images != images || info.Audio {
+			t.Errorf("%s: images %v, audio %v", id, info.Images, info.Audio)
+		}
+	}
 }
 
 func FuzzStream(f *testing.F) {

@@ -268,13 +268,12 @@ func audioPart(m *model.Media) part {
 	return p
 }
 
-// Info implements model.Provider. What the models of an unknown server can do
-// is not known; images are passed on and refused by the server if need be.
+// Info implements model.Provider.
 func (p *Provider) Info(id string) model.Info {
 	if id == "" {
 		id = p.ep.Config.Model
 	}
-	info := model.Info{ContextWindow: p.ep.ContextWindow, Images: true, Price: p.ep.Price}
+	info := model.Info{ContextWindow: p.ep.ContextWindow, Images: !textOnly(id), Audio: hears(id), Price: p.ep.Price}
 	if info.Price == nil && p.sellsAtListPrice() {
 		info.Price = price.Lookup(id)
 	}
@@ -292,7 +291,7 @@ func (p *Provider) sellsAtListPrice() bool {
 // takesEffort reports whether models of that name are known to heed
 // reasoning_effort, whoever serves them.
 func takesEffort(id string) bool {
-	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
+	id = baseName(id)
 	for _, prefix := range []string{"gpt-5", "gpt-oss", "o1", "o3", "o4", "gemini-2.5", "gemini-3", "grok-3-mini"} {
 		if strings.HasPrefix(id, prefix) && !strings.HasPrefix(id, "gpt-5-chat") {
 			return true
