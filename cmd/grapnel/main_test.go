@@ -10,10 +10,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/grapnel-ai/grapnel/internal/fieldtest"
+	"github.com/grapnel-ai/grapnel/internal/mcp/mcptest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"grapnel": main})
+	testscript.Main(m, map[string]func(){"grapnel": main, "mcptest": mcptest.Main})
 }
 
 // TestScripts runs the command line the way a user does, each script in a

@@ -15,7 +15,8 @@ import (
 type Examination struct {
 	Home    config.Home
 	Environ []string
-	Offline bool // contact no provider
+	Offline bool   // contact no provider
+	Version string // of Grapnel
 
 	redact *secret.Redactor
 }

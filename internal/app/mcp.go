@@ -28,22 +28,29 @@ func (a *App) mcpServers(c *config.Config, names []string) []mcp.Server {
 	return list
 }
 
+// mcpServer is a configured server with its secrets, looked up at each
+// connecting.
 func mcpServer(name string, conf config.MCPServer, src secret.Source) mcp.Server {
+	s := describeServer(name, conf)
+	s.Secrets = func(ctx context.Context) (mcp.Secrets, error) {
+		env, err := resolveAll(ctx, conf.Env, src)
+		if err != nil {
+			return mcp.Secrets{}, fmt.Errorf("mcp.servers.%s.env: %w", name, err)
+		}
+		headers, err := resolveAll(ctx, conf.Headers, src)
+		if err != nil {
+			return mcp.Secrets{}, fmt.Errorf("mcp.servers.%s.headers: %w", name, err)
+		}
+		return mcp.Secrets{Env: env, Headers: headers}, nil
+	}
+	return s
+}
+
+func describeServer(name string, conf config.MCPServer) mcp.Server {
 	return mcp.Server{
-		Name: name, Transport: mcp.Transport(conf.Transport),
+		Name: name, Transport: mcp.Transport(conf.Transport), Unconfined: !conf.Sandbox,
 		Command: conf.Command, Args: conf.Args, URL: conf.URL,
 		Timeout: time.Duration(conf.TimeoutSecs) * time.Second,
-		Secrets: func(ctx context.Context) (mcp.Secrets, error) {
-			env, err := resolveAll(ctx, conf.Env, src)
-			if err != nil {
-				return mcp.Secrets{}, fmt.Errorf("mcp.servers.%s.env: %w", name, err)
-			}
-			headers, err := resolveAll(ctx, conf.Headers, src)
-			if err != nil {
-				return mcp.Secrets{}, fmt.Errorf("mcp.servers.%s.headers: %w", name, err)
-			}
-			return mcp.Secrets{Env: env, Headers: headers}, nil
-		},
 	}
 }
 

@@ -77,5 +77,6 @@ type MCPServer struct {
 	Env         map[string]secret.Ref `toml:"env" doc:"Its environment besides the basics; values may be secret references."`
 	URL         string                `toml:"url" doc:"Its address, for http and sse."`
 	Headers     map[string]secret.Ref `toml:"headers" doc:"Extra HTTP headers; values may be secret references."`
-	TimeoutSecs int                   `toml:"timeout_secs" min:"1" doc:"Seconds one call may take."`
+	TimeoutSecs int                   `toml:"timeout_secs" min:"1" doc:"Seconds one call may take without a sign of life."`
+	Sandbox     bool                  `toml:"sandbox" doc:"Run its process in the session's sandbox where one works."`
 }

@@ -108,7 +108,7 @@ func DefaultHarness() Harness {
 }
 
 func defaultMCPServer() MCPServer {
-	return MCPServer{Transport: "stdio", TimeoutSecs: 180}
+	return MCPServer{Transport: "stdio", TimeoutSecs: 180, Sandbox: true}
 }
 
 func defaultOwner() Owner { return Owner{Ceiling: "supervised"} }

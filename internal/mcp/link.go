@@ -28,6 +28,7 @@ func newLink(ctx context.Context, conf Server, o Options, secrets Secrets) (link
 type processLink struct {
 	stdio  *stdio.Transport
 	hidden *secret.Redactor
+	escape bool // it is in the sandbox, and its owner may let it out
 }
 
 func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets) (link, error) {
@@ -40,15 +41,17 @@ func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets
 		env = append(env, name+"="+value)
 	}
 	spec := proc.Spec{Argv: append([]string{conf.Command}, conf.Args...), Dir: o.Dir, Env: env}
-	if o.Confine != nil {
+	boxed := o.Confine != nil && (!conf.Unconfined || o.MustConfine)
+	if boxed {
 		var err error
 		if spec, err = o.Confine(ctx, spec); err != nil {
-			return nil, err
+			return nil, &finalError{err}
 		}
 	}
 	return &processLink{
 		stdio:  &stdio.Transport{Spec: spec, Procs: o.Procs, Stderr: &stdio.Tail{}, Noise: &stdio.Tail{}},
 		hidden: secrets.redactor(),
+		escape: boxed && !conf.FromClient && !o.MustConfine,
 	}, nil
 }
 
@@ -69,6 +72,9 @@ func (l *processLink) why(err error) error {
 	}
 	if said := l.said(); said != "" {
 		text += "; its last words: " + said
+	}
+	if l.escape {
+		text += " (it is kept in the session's sandbox; with sandbox = false in its section it is not)"
 	}
 	return errors.New(l.hidden.Replace(text))
 }

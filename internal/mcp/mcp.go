@@ -30,6 +30,8 @@ type Server struct {
 	Args       []string // its arguments
 	URL        string   // its address, for HTTP and SSE
 	FromClient bool     // the session's client passed it; else it is configured
+	// Unconfined keeps its process out of the session's sandbox.
+	Unconfined bool
 	// Timeout bounds one call without a sign of life; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Secrets returns what must not be shown. It is asked at each connecting, so
@@ -76,8 +78,10 @@ type Options struct {
 	Environ []string // what processes get before their own variables; nil means proc.Environ
 	// Procs starts processes and keeps them; nil starts them without a record.
 	Procs *proc.Custody
-	// Confine puts a process into the session's sandbox; nil runs it as it is.
-	Confine func(ctx context.Context, s proc.Spec) (proc.Spec, error)
+	// Confine puts a process into the session's sandbox; nil runs it as it is. Of
+	// a server that is Unconfined it is asked only when MustConfine is set.
+	Confine     func(ctx context.Context, s proc.Spec) (proc.Spec, error)
+	MustConfine bool
 	// Connecting is told of every server before it is started or dialled, what
 	// saying which program or host that is. Its error keeps the server away. nil
 	// tells nobody.

@@ -34,7 +34,7 @@ func (h *handle) openServers(client []jsontext.Value) {
 		o.Roots = append(o.Roots[:len(o.Roots):len(o.Roots)], root.Path)
 	}
 	if h.box != nil {
-		o.Confine = h.confineServer
+		o.Confine, o.MustConfine = h.confineServer, h.box.Required()
 	}
 	h.servers = mcp.Open(h.agent.Servers, client, o)
 }
