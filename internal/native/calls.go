@@ -87,6 +87,7 @@ type running struct {
 	result model.ToolResult
 
 	confined bool   // it runs in the sandbox, if it runs
+	rung     string // what confines it
 	lacking  string // why there is no sandbox that it could run in; "" when none was wanted
 }
 

@@ -52,7 +52,7 @@ func (r *running) confine(ctx context.Context, env *tool.Env) {
 		return
 	}
 	st, err := r.box.Status(ctx)
-	r.confined = st.Works()
+	r.confined, r.rung = st.Works(), string(st.Rung)
 	if err != nil || r.confined || r.box.Required() {
 		env.Confine = r.confineCommand // which refuses where it has to
 		return
