@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -42,6 +44,24 @@ func join(configured []Server, client []jsontext.Value) (list []Server, notices 
 	}
 	return list, notices
 }
+
+// mark tells the server from others that may have its name. It gives nothing of
+// the arguments away.
+func (s Server) mark() string {
+	return markOf(append([]string{string(s.Transport), s.Command, s.URL}, s.Args...)...)
+}
+
+// markOf is a mark of the parts, in their order.
+func markOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:markLength]
+}
+
+// markLength is long enough, in hex digits, that nobody makes two alike.
+const markLength = 40
 
 // alike reports whether two descriptions lead to the same server.
 func (s Server) alike(o Server) bool {

@@ -58,7 +58,7 @@ func (s *server) remoteTool(f *sdk.Tool, name string, schema jsontext.Value) *re
 	if a := f.Annotations; a != nil && a.DestructiveHint != nil {
 		t.destroys = *a.DestructiveHint && !a.ReadOnlyHint
 	}
-	t.definition = hashOf(fmt.Sprint(t.spec.Description, string(schema), t.destroys))
+	t.definition = markOf(f.Name, t.spec.Description, string(schema), fmt.Sprint(t.destroys))
 	return t
 }
 
@@ -88,7 +88,7 @@ func (t *remoteTool) Prepare(_ context.Context, env *tool.Env, input jsontext.Va
 	}
 	c := &tool.Call{
 		Title: t.title(arguments), Kind: tool.KindOther,
-		Subject: policy.Subject{Tool: t.spec.Name, Server: t.server.conf.Name, Kind: tool.KindOther, Acts: true, Cwd: env.Cwd},
+		Subject: policy.Subject{Tool: t.spec.Name, Server: t.server.conf.Name, Source: t.server.conf.mark() + " " + t.definition, Kind: tool.KindOther, Acts: true, Cwd: env.Cwd},
 		Run:     func(ctx context.Context, out tool.Sink) tool.Result { return t.run(ctx, env, arguments, out) },
 	}
 	if t.destroys {

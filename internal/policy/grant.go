@@ -21,7 +21,7 @@ const (
 type Grant struct {
 	Kind    string `json:"kind"`
 	Tool    string `json:"tool"`
-	Pattern string `json:"pattern,omitempty"` // of commands and scripts
+	Pattern string `json:"pattern,omitempty"` // of commands and scripts; for MCP tools the source
 	Root    string `json:"root,omitempty"`    // for commands the working directory, for files the root
 	Network bool   `json:"network,omitempty"` // it may use the network
 	Label   string `json:"label"`             // the option's text
@@ -40,7 +40,7 @@ func (j *judge) offer() *Grant {
 	}
 	if len(j.s.Paths) == 0 {
 		return &Grant{
-			Kind: GrantTool, Tool: j.s.Tool, Root: j.s.Cwd, Network: j.s.Network,
+			Kind: GrantTool, Tool: j.s.Tool, Pattern: j.s.Source, Root: j.s.Cwd, Network: j.s.Network,
 			Label: fmt.Sprintf("Always allow `%s` in this session", j.s.Tool),
 		}
 	}

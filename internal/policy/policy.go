@@ -91,6 +91,9 @@ type Path struct {
 type Subject struct {
 	Tool   string // the tool's own name, for MCP tools server__tool
 	Server string // the MCP server of the tool, "" for built-in tools
+	// Source tells that server and its tool from others of their names, so that a
+	// grant for one does not hold for the other.
+	Source string
 	Kind   string // ACP tool kind. It only ever makes the policy stricter.
 	Acts   bool   // the tool changes something or reaches outside
 	Paths  []Path
