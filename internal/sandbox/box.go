@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -160,12 +161,12 @@ func (b *Box) hide(s *scene, paths, roots []string) {
 			if err != nil {
 				continue
 			}
-			s.places[p] = place{path: p, access: hidden, dir: info.IsDir()}
 			for _, r := range roots {
 				if within(r, p) {
 					delete(s.places, r)
 				}
 			}
+			s.places[p] = place{path: p, access: hidden, dir: info.IsDir()}
 		}
 	}
 }
@@ -241,11 +242,16 @@ func (b *Box) private(s *scene, st Status, w Want) {
 func (b *Box) temp() (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.tmp == "" && b.tmpErr == nil && !b.closed {
+	if b.closed {
+		return "", errClosed
+	}
+	if b.tmp == "" && b.tmpErr == nil {
 		b.tmp, b.tmpErr = b.ladder.makeTemp()
 	}
 	return b.tmp, b.tmpErr
 }
+
+var errClosed = errors.New("its session is closed")
 
 // Close removes the session's temporary files. Nothing of the session may run
 // any more.

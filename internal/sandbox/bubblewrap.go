@@ -115,7 +115,11 @@ func mounts(v view) []string {
 	} else {
 		after = append(after, "--remount-ro", "/")
 	}
-	argv = append(argv, "--proc", "/proc", "--dev", "/dev")
+	argv = append(argv, "--proc", "/proc")
+	for _, path := range kernelSettings() {
+		argv = append(argv, "--ro-bind-try", path, path)
+	}
+	argv = append(argv, "--dev", "/dev")
 	for _, step := range v.steps() {
 		if step.place == nil {
 			argv = append(argv, "--symlink", v.links[step.path], step.path)
@@ -127,6 +131,12 @@ func mounts(v view) []string {
 		}
 	}
 	return append(argv, after...)
+}
+
+// kernelSettings are what a root user may write in a fresh /proc also without
+// any capability, for they check only who owns them.
+func kernelSettings() []string {
+	return []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"}
 }
 
 func bind(p place) []string {

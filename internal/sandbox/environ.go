@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,18 +16,15 @@ func (b *Box) environ(st Status, w Want, env []string) ([]string, error) {
 	}
 	tmp, err := b.temp()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a directory for the command's temporary files could not be made: %w", err)
 	}
 	if st.Rung == Bubblewrap {
 		tmp = "/tmp"
 	}
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") })
 	env = append(env, "TMPDIR="+tmp)
-	if b.session.Cache == "" {
-		return env, nil
-	}
-	if err := os.MkdirAll(b.session.Cache, 0o700); err != nil {
-		return nil, err
+	if b.session.Cache == "" || os.MkdirAll(b.session.Cache, 0o700) != nil {
+		return env, nil // it works without, slower
 	}
 	for _, kv := range caches(b.session.Cache, b.ladder.opts.Home, w.Network, env) {
 		name, _, _ := strings.Cut(kv, "=")

@@ -9,14 +9,11 @@ import (
 
 // makeTemp makes a directory for the temporary files of one session.
 func (l *Ladder) makeTemp() (string, error) {
-	base := l.opts.Temp
-	if base == "" {
-		return os.MkdirTemp("", "grapnel-")
+	base, pattern := l.opts.Temp, ""
+	if base == "" || os.MkdirAll(base, 0o700) != nil {
+		base, pattern = "", "grapnel-" // the system's
 	}
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp(base, "")
+	dir, err := os.MkdirTemp(base, pattern)
 	if err != nil {
 		return "", err
 	}

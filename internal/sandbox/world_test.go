@@ -25,6 +25,7 @@ type world struct {
 	own     string // our directory, with config, data and run
 	outside string // a directory of the user that is no root
 	session Session
+	extra   []string // of the environment
 }
 
 // rungOptions are the rungs that are tested, each with what forces it.
@@ -91,7 +92,17 @@ func (w *world) write(path, text string) {
 
 // env is the environment of a command of this user.
 func (w *world) env() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C", "USER=you", "TMPDIR=/nonexistent"}
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C", "USER=you", "TMPDIR=/nonexistent"}, w.extra...)
+}
+
+// testBinary is this program, which makes attempts from inside.
+func testBinary(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
 }
 
 func (w *world) box() *Box {
