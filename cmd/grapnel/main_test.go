@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -32,7 +34,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"talk": talk, "hold": hold, "sql": sqlCmd, "freeze": freeze,
+			"exits": exits, "talk": talk, "hold": hold, "sql": sqlCmd, "freeze": freeze,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -46,4 +48,21 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %s", cond)
 		},
 	})
+}
+
+// exits CODE PROGRAM ARGS... runs a program that has to end with the exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
+	}
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("%s ended with %d, not %s", args[1], code, args[0])
+	}
 }

@@ -94,17 +94,7 @@ type running struct {
 // begin announces a call and finds out whether it may run.
 func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 	r := &running{turn: t, wish: wish, shown: session.NewID("c")}
-	tl, err := t.set.Lookup(wish.Name)
-	if err == nil && wish.Malformed != "" {
-		err = fmt.Errorf("the input of %s is not a JSON object: send the call again", wish.Name)
-	}
-	if err == nil {
-		env := r.env()
-		if tl.Spec().Kind == tool.KindExecute {
-			r.confine(ctx, env)
-		}
-		r.call, err = tl.Prepare(ctx, env, wish.Input)
-	}
+	tl, err := r.prepare(ctx)
 	if err == nil {
 		err = r.announce(ctx)
 	} else {
@@ -120,6 +110,24 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 		r.refuse = notRun(ctx, err)
 	}
 	return r
+}
+
+// prepare finds the tool and has it prepare the call, which changes nothing. The
+// tool is nil when there is none of that name.
+func (r *running) prepare(ctx context.Context) (tool.Tool, error) {
+	tl, err := r.set.Lookup(r.wish.Name)
+	if err == nil && r.wish.Malformed != "" {
+		err = fmt.Errorf("the input of %s is not a JSON object: send the call again", r.wish.Name)
+	}
+	if err != nil {
+		return tl, err
+	}
+	env := r.env()
+	if tl.Spec().Kind == tool.KindExecute {
+		r.confine(ctx, env)
+	}
+	r.call, err = tl.Prepare(ctx, env, r.wish.Input)
+	return tl, err
 }
 
 // refusal is why a call is not run: as people read it, and what the model is

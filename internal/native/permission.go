@@ -52,9 +52,12 @@ func (r *running) forbids(s policy.Subject) error {
 	return nil
 }
 
+// RefusedByPolicy begins the result of a call that policy did not let run.
+const RefusedByPolicy = "not allowed by policy"
+
 func byPolicy(d policy.Decision) *refusal {
 	return &refusal{
-		shown:  fmt.Sprintf("not allowed by policy (%s): %s", d.Rule, d.Reason),
+		shown:  fmt.Sprintf("%s (%s): %s", RefusedByPolicy, d.Rule, d.Reason),
 		advice: "Do not try to get around this; tell the user if it is needed.",
 	}
 }
@@ -62,7 +65,7 @@ func byPolicy(d policy.Decision) *refusal {
 // leave finds out whether a call may run: by policy alone, by a hook, or by
 // asking. Whatever comes of it is told to the points.
 func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
-	r.judged = policy.Decision{Rule: "question", Reason: "nobody is asked for leave to ask"}
+	r.judged = questionDecision()
 	if r.call.Question == nil {
 		r.judged = r.decide(r.call.Subject)
 	}
@@ -77,6 +80,11 @@ func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
 		r.call.Decided(r.judged)
 	}
 	return no, nil
+}
+
+// questionDecision is what holds for a tool that asks people itself.
+func questionDecision() policy.Decision {
+	return policy.Decision{Rule: "question", Reason: "nobody is asked for leave to ask"}
 }
 
 // unsettled tells the points of a call that was stopped before or while it was
