@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/grapnel-ai/grapnel/internal/mcp/mcptest"
+	_ "github.com/grapnel-ai/grapnel/internal/proc/shim" // as in cmd/grapnel
 )
 
 // built is where the programs under measurement are, once one is wanted.
@@ -20,6 +23,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	mcptest.Main()
 	code := m.Run()
 	if dir, err := built(); err == nil {
 		_ = os.RemoveAll(dir)
