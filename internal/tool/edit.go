@@ -15,14 +15,15 @@ type edit struct {
 // applyEdits applies edits one after the other, each to what the one before it
 // left, or none of them. Line ends are matched alike whether LF or CRLF; the
 // text keeps the ones it has, and new lines get the ending of their
-// surroundings. Errors are for the model.
-func applyEdits(text string, edits []edit) (string, error) {
+// surroundings. apply makes one edit, usually applyEdit. Errors are for the
+// model.
+func applyEdits(text string, edits []edit, apply func(string, edit) (string, error)) (string, error) {
 	if len(edits) == 0 {
 		return "", errors.New("there is no edit; give old_text and new_text, or edits")
 	}
 	before := text
 	for i, e := range edits {
-		next, err := applyEdit(text, e)
+		next, err := apply(text, e)
 		if err != nil && len(edits) > 1 {
 			return "", fmt.Errorf("edit %d of %d: %w; nothing was changed", i+1, len(edits), err)
 		}

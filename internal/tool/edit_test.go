@@ -37,7 +37,7 @@ func TestApplyEdits(t *testing.T) {
 		"dollar is no pattern":  {"a", []edit{{old: "a", new: "$0\\1"}}, "$0\\1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := applyEdits(tc.text, tc.edits)
+			got, err := applyEdits(tc.text, tc.edits, applyEdit)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
 					t.Fatalf("err = %v, want one with %q", err, tc.err)
@@ -59,7 +59,7 @@ func FuzzApplyEdits(f *testing.F) {
 	f.Add("\n\n\n", "\n\n", "")
 	f.Add("a\r\nb", "\r", "x")
 	f.Fuzz(func(t *testing.T, text, old, repl string) {
-		got, err := applyEdits(text, []edit{{old: old, new: repl}})
+		got, err := applyEdits(text, []edit{{old: old, new: repl}}, applyEdit)
 		if strings.ContainsRune(text+old+repl, '\r') {
 			return // only that it does not panic
 		}
@@ -73,7 +73,7 @@ func FuzzApplyEdits(f *testing.F) {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 		crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
-		again, err := applyEdits(crlf(text), []edit{{old: old, new: repl}})
+		again, err := applyEdits(crlf(text), []edit{{old: old, new: repl}}, applyEdit)
 		if !strings.Contains(text, "\n") {
 			return // no line end to learn from
 		}

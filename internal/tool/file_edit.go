@@ -29,7 +29,8 @@ func (fileEdit) Spec() Spec {
 	return Spec{
 		Name: "file_edit",
 		Description: "Replaces text in a file. old_text must occur exactly once, blanks included, unless replace_all is set. " +
-			"Several replacements go into edits; they are made in order, all of them or none.",
+			"Several replacements go into edits; they are made in order, all of them or none. " +
+			"In a notebook (.ipynb) give plain source, as it stands in a cell.",
 		Schema: jsontext.Value(`{
 			"type": "object",
 			"properties": {
@@ -73,7 +74,10 @@ func (t fileEdit) Prepare(ctx context.Context, env *Env, input jsontext.Value) (
 		if !f.exists {
 			return "", fmt.Errorf("%q does not exist; create it with file_write", args.Path)
 		}
-		return applyEdits(f.text, edits)
+		if isNotebook(args.Path) {
+			return editedNotebook(f.text, edits)
+		}
+		return applyEdits(f.text, edits, applyEdit)
 	})
 }
 

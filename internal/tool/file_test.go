@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -115,6 +117,47 @@ func TestFileEditKeepsWhatItDoesNotChange(t *testing.T) {
 		if got := readBack(t, path); got != tc.after || err != nil || info.Mode().Perm() != 0o750 {
 			t.Errorf("%s: %q, mode %v, %v", name, got, info.Mode(), err)
 		}
+	}
+}
+
+// TestFileWriteKeepsTheForm: a whole new content takes over mode, encoding and
+// line ends of the file it replaces.
+func TestFileWriteKeepsTheForm(t *testing.T) {
+	for name, tc := range map[string]struct{ before, content, after string }{
+		"crlf":         {"a\r\nb\r\n", "x\ny", "x\r\ny"},
+		"crlf given":   {"a\r\n", "x\r\ny\n", "x\r\ny\n"},
+		"mixed":        {"a\r\nb\n", "x\ny\n", "x\ny\n"},
+		"lf":           {"a\n", "x\r\n", "x\r\n"},
+		"bom":          {"\xEF\xBB\xBFa", "b", "\xEF\xBB\xBFb"},
+		"bom repeated": {"\xEF\xBB\xBFa", "\uFEFFb", "\xEF\xBB\xBFb"},
+		"utf16":        {"\xFE\xFF\x00a\x00\r\x00\n", "b\n", "\xFE\xFF\x00b\x00\r\x00\n"},
+		"empty":        {"", "x\n", "x\n"},
+	} {
+		env := newEnv(t, map[string]string{"f": tc.before})
+		path := filepath.Join(env.Cwd, "f")
+		if err := os.Chmod(path, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		content, err := json.Marshal(tc.content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, env, fileWrite{}, `{"path":"f","content":`+string(content)+`}`)
+		info, err := os.Stat(path)
+		if got := readBack(t, path); got != tc.after || err != nil || info.Mode().Perm() != 0o750 {
+			t.Errorf("%s: %q, mode %v, %v", name, got, info.Mode(), err)
+		}
+	}
+}
+
+// TestFilesThatAreNoText are left as they are, byte for byte.
+func TestFilesThatAreNoText(t *testing.T) {
+	const latin = "caf\xe9 au lait\n"
+	env := newEnv(t, map[string]string{"f": latin})
+	refuses(t, env, fileEdit{}, `{"path":"f","old_text":"lait","new_text":"sucre"}`, "not a text file in UTF-8 or UTF-16")
+	refuses(t, env, fileWrite{}, `{"path":"f","content":"x"}`, "not a text file in UTF-8 or UTF-16")
+	if got := readBack(t, filepath.Join(env.Cwd, "f")); got != latin {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -47,8 +47,25 @@ func (w fileWrite) Prepare(ctx context.Context, env *Env, input jsontext.Value) 
 		return nil, errors.New(`the argument "content" is missing; send an empty string for an empty file`)
 	}
 	return env.prepareChange(ctx, w.Spec(), args.Path, func(f file) (string, error) {
-		return *args.Content, nil
+		if isNotebook(args.Path) && *args.Content != "" {
+			if err := wantNotebook(*args.Content); err != nil {
+				return "", err
+			}
+		}
+		return f.inItsForm(*args.Content), nil
 	})
+}
+
+// inItsForm gives new content what the file has and models leave out: its line
+// ends, where all of them are CRLF, and no second byte order mark.
+func (f file) inItsForm(content string) string {
+	if f.enc.bom != "" {
+		content = strings.TrimPrefix(content, "\uFEFF")
+	}
+	if lf := unifyLines(f.text); len(lf.crlf) > 0 && !lf.mixed && !strings.Contains(content, "\r") {
+		content = strings.ReplaceAll(content, "\n", "\r\n")
+	}
+	return content
 }
 
 // prepareChange prepares a call that makes a file's text into what change
