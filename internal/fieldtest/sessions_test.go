@@ -324,6 +324,9 @@ func currentValues(t *testing.T, result json.RawMessage) map[string]string {
 		Modes struct {
 			Current string `json:"currentModeId"`
 		} `json:"modes"`
+		Models struct {
+			Current string `json:"currentModelId"`
+		} `json:"models"`
 		Options []struct {
 			ID      string `json:"id"`
 			Current string `json:"currentValue"`
@@ -332,7 +335,7 @@ func currentValues(t *testing.T, result json.RawMessage) map[string]string {
 	if err := json.Unmarshal(result, &r); err != nil {
 		t.Fatal(err)
 	}
-	values := map[string]string{"legacy mode": r.Modes.Current}
+	values := map[string]string{"legacy mode": r.Modes.Current, "legacy model": r.Models.Current}
 	for _, o := range r.Options {
 		values[o.ID] = o.Current
 	}

@@ -55,7 +55,7 @@ type handle struct {
 	mu      sync.Mutex
 	chosen  choice
 	lost    map[string]string // what was chosen and is not offered any more, in words, by option
-	remoded chan struct{} // closed when chosen.Mode changes; nil while nobody waits
+	remoded chan struct{}     // closed when chosen.Mode changes; nil while nobody waits
 	grants  []policy.Grant
 	bare    bool // people were told that nothing confines commands
 	running bool

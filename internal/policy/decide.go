@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // judge is one decision in the making.
 type judge struct {
@@ -127,18 +124,6 @@ func (j *judge) mustAsk() string {
 		}
 	}
 	return ""
-}
-
-// runsCode reports whether a file belongs to a version control directory, whose
-// settings and hooks name programs.
-func runsCode(abs string) bool {
-	for _, part := range strings.Split(slashed(abs), "/") {
-		switch strings.ToLower(part) {
-		case ".git", ".hg", ".svn", ".jj":
-			return true
-		}
-	}
-	return false
 }
 
 // isEdit reports whether the call only writes files inside the roots, judged by
