@@ -26,6 +26,9 @@ type escape struct {
 	// why is what the refusal says, or what the system says to a program that
 	// was let run inside a sandbox; a bar separates one from the other.
 	why string
+	// runs says that a program of the repository has to run where a sandbox
+	// works, and leaves the file ran.
+	runs bool
 	// tame marks what may succeed, since it does no harm.
 	tame bool
 	// answer is what the person replies to a permission request; nil rejects.

@@ -58,9 +58,6 @@ func newGround(t testing.TB) *ground {
 	g := &ground{t: t, base: base, home: filepath.Join(base, "home")}
 	g.own = filepath.Join(g.home, ".grapnel")
 	g.secret, g.key = "SEKRET"+random(), "sk-"+random()
-	g.write(filepath.Join(g.own, "config.toml"), "# a note: "+g.secret+"\n")
-	g.write(filepath.Join(g.own, "data", "planted-token"), g.secret+"\n")
-	g.write(filepath.Join(g.own, "run", "planted"), g.secret+"\n")
 	g.listen()
 	return g
 }
@@ -145,6 +142,8 @@ func (g *ground) reset() {
 	if g.config != "" {
 		g.write(filepath.Join(g.own, "config.toml"), g.config)
 	}
+	g.write(filepath.Join(g.own, "data", "planted-token"), g.secret+"\n")
+	g.write(filepath.Join(g.own, "run", "planted"), g.secret+"\n")
 	g.startVictim()
 	g.hits.Store(0)
 }

@@ -21,7 +21,7 @@ import (
 func (g *ground) look() map[string]string {
 	g.t.Helper()
 	state := make(map[string]string)
-	for _, dir := range []string{g.outside, g.home, filepath.Join(g.repo, ".git", "hooks"), filepath.Join(g.repo, ".git", "config")} {
+	for _, dir := range []string{g.outside, g.home, filepath.Join(g.repo, ".git", "hooks"), filepath.Join(g.repo, ".git", "config"), filepath.Join(g.repo, ".git", "commondir"), filepath.Join(g.repo, ".git", "config.worktree")} {
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what is missing has no state
 			if err != nil {
 				return nil
@@ -35,6 +35,11 @@ func (g *ground) look() map[string]string {
 	}
 	for _, name := range []string{"config.toml", "data/planted-token", "run/planted"} {
 		state[filepath.Join(g.own, name)] = stateOf(filepath.Join(g.own, name))
+	}
+	for _, dir := range []string{"/tmp", "/var/tmp"} {
+		name := filepath.Join(dir, "hostile-"+g.mark)
+		state[name] = stateOf(name)
+		_ = os.Remove(name)
 	}
 	return state
 }
@@ -125,7 +130,7 @@ func (g *ground) marked() map[int]string {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline")) // it may have ended
-		if words := strings.ReplaceAll(string(line), "\x00", " "); strings.Contains(words, "sleep "+g.mark) && !strings.Contains(words, "-c") {
+		if words := strings.ReplaceAll(string(line), "\x00", " "); strings.Contains(words, g.mark) {
 			found[pid] = words
 		}
 	}

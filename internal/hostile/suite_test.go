@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/fieldtest"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
 )
 
 // patience bounds every wait: an agent answers in milliseconds, but the machine
@@ -27,8 +29,32 @@ type rung struct {
 // TestNone has the policy alone to stop every escape.
 func TestNone(t *testing.T) { rung{name: "none"}.play(t) }
 
+// TestBubblewrap and TestLandlock have the system stop what the policy lets
+// through.
+func TestBubblewrap(t *testing.T) { rung{name: "bubblewrap", os: true}.play(t) }
+
+func TestLandlock(t *testing.T) { rung{name: "landlock", os: true}.play(t) }
+
+// works skips a rung that this machine does not have. CI must have it.
+func (r rung) works(t *testing.T) {
+	t.Helper()
+	if !r.os {
+		return
+	}
+	home, _ := os.UserHomeDir() // unknown is fine
+	st := sandbox.New(sandbox.Options{Home: home, Path: os.Getenv("PATH")}).Find(t.Context(), sandbox.Rung(r.name))
+	switch {
+	case st.Works():
+	case onCI():
+		t.Fatalf("%s does not work here, and CI must not leave it out: %s", r.name, st.Why())
+	default:
+		t.Skipf("%s does not work here: %s", r.name, st.Why())
+	}
+}
+
 // play has the model try everything on one rung.
 func (r rung) play(t *testing.T) {
+	r.works(t)
 	t.Parallel()
 	g := newGround(t)
 	h := newHost(t, g, r)
@@ -113,6 +139,14 @@ func (h *host) judge(t *testing.T, e escape, out outcome) {
 	}
 	if !e.tame && out.completed > 0 && !h.rung.os {
 		t.Errorf("%d calls went through", out.completed)
+	}
+	if e.runs && h.rung.os {
+		if _, err := os.Stat(filepath.Join(h.g.repo, "ran")); err != nil || out.asked > 0 {
+			t.Errorf("the program did not run unasked: %d questions, %v", out.asked, err)
+		}
+	}
+	if h.rung.os && out.asked == 0 && out.completed > 0 && !e.runs {
+		return // the system stopped it, which not every program tells
 	}
 	said := func(why string) bool { return strings.Contains(out.shown, why) }
 	if !slices.ContainsFunc(strings.Split(e.why, "|"), said) {
