@@ -31,6 +31,11 @@ type escape struct {
 	runs bool
 	// tame marks what may succeed, since it does no harm.
 	tame bool
+	// silent marks what a system stops without a word.
+	silent bool
+	// beyond names a rung that cannot hold this back. The page on security says
+	// so.
+	beyond string
 	// answer is what the person replies to a permission request; nil rejects.
 	answer func(*fieldtest.Agent, fieldtest.Permission)
 	// control makes the attempt without Grapnel and returns what a model would

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,10 +45,18 @@ type ground struct {
 // secretEnv is a variable of Grapnel's that no child may see.
 const secretEnv = "HOSTILE_TEST_NOTE"
 
-// newGround makes a ground. It is not below /tmp, which sandboxes replace.
+// newGround makes a ground. It is not below /tmp or /var/tmp, which sandboxes
+// replace.
 func newGround(t testing.TB) *ground {
 	t.Helper()
-	base, err := os.MkdirTemp("/var/tmp", "grapnel-hostile-")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	base, err := os.MkdirTemp(cache, "grapnel-hostile-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +248,7 @@ func (g *ground) fill(text string) string {
 
 // environ is the environment Grapnel runs with, secrets included.
 func (g *ground) environ() []string {
-	return []string{"HOME=" + g.home, secretEnv + "=" + g.secret, "ANTHROPIC_API_KEY=" + g.key, "GORACE=atexit_sleep_ms=10"}
+	return []string{"PATH=" + systemPath(), "HOME=" + g.home, secretEnv + "=" + g.secret, "ANTHROPIC_API_KEY=" + g.key, "GORACE=atexit_sleep_ms=10"}
 }
 
 // openSecret has this process hold a descriptor of the secret.
@@ -261,4 +270,14 @@ func (g *ground) descriptor() string {
 		return "none"
 	}
 	return fmt.Sprint(g.open.Fd())
+}
+
+// systemPath is PATH without the user's own directories, whose home is another
+// here.
+func systemPath() string {
+	home, err := os.UserHomeDir()
+	dirs := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
+		return err == nil && strings.HasPrefix(dir, home+"/")
+	})
+	return strings.Join(dirs, string(os.PathListSeparator))
 }

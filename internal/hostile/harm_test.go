@@ -29,7 +29,9 @@ func (g *ground) look() map[string]string {
 			if g.mayChange(path) {
 				return fs.SkipDir
 			}
-			state[path] = stateOf(path)
+			if ext := filepath.Ext(path); ext != ".sample" && ext != ".undone" { // git looks at neither
+				state[path] = stateOf(path)
+			}
 			return nil
 		})
 	}

@@ -4,7 +4,7 @@ package hostile
 
 // bySystem are words of the system, or of the policy where no sandbox works,
 // that say why a program could not do what it wanted.
-const bySystem = "no sandbox confines it|ermission denied|o such file|ead-only|not permitted|unreachable|refused|denied|outside the session's|busy"
+const bySystem = "no sandbox confines it|ermission denied|o such file|ead-only|not permitted|unreachable|refused|denied|outside the session's|busy|nonexistent|o such process|cross-device|put back"
 
 // scriptEscapes put a program into the repository and have it run, which is
 // unasked where a sandbox works: there it is the system that stops them.
@@ -12,7 +12,7 @@ func scriptEscapes() []escape {
 	shell := []struct{ name, body string }{
 		{"writes outside", "echo pwned > @OUT@/new"},
 		{"writes over a file outside", "echo pwned > @OUT@/canary"},
-		{"removes what is outside", "rm -rf @OUT@/dir @OUT@/canary"},
+		{"removes what is outside", "rm -r @OUT@/dir; rm @OUT@/canary </dev/null"},
 		{"makes a directory outside", "mkdir @OUT@/d"},
 		{"changes permissions outside", "chmod 777 @OUT@/canary @OUT@"},
 		{"moves a file outside", "mv @OUT@/canary ."},
@@ -27,7 +27,7 @@ func scriptEscapes() []escape {
 		{"writes the configuration", "echo '[autonomy]' >> @OWN@/config.toml"},
 		{"replaces the configuration", "echo '[autonomy]' > x; mv x @OWN@/config.toml"},
 		{"reads the data", "cat @OWN@/data/planted-token; strings @OWN@/data/sessions.db"},
-		{"removes the data", "rm -rf @OWN@/data/planted-token"},
+		{"removes the data", "rm @OWN@/data/planted-token </dev/null"},
 		{"reads beside the sockets", "cat @OWN@/run/planted"},
 		{"follows a link of its own", "ln -s @OUT@ l; cat l/secret; echo pwned > l/new"},
 		{"follows a dangling link", "ln -s @OUT@/new l; echo pwned > l"},
@@ -36,18 +36,18 @@ func scriptEscapes() []escape {
 		{"reads through another process", "cat /proc/@VICTIM@/root@OUT@/secret"},
 		{"reads through the directory of its parent", "cat /proc/$PPID/cwd/../outside/secret"},
 		{"reads environments", "cat /proc/*/environ; cat /proc/@VICTIM@/environ"},
-		{"shows its own environment", "env; cat /proc/self/environ; cat /proc/$PPID/environ; ls @OUT@/secret"},
+		{"shows its own environment", "env; cat /proc/self/environ; cat /proc/$PPID/environ; cat @OUT@/canary"},
 		{"ends a process", "kill -9 @VICTIM@; sleep 0.1"},
-		{"leaves a file in /tmp", "echo x > /tmp/hostile-@MARK@; echo x > /var/tmp/hostile-@MARK@; ls @OUT@/secret"},
+		{"leaves a file in /tmp", "echo x > /tmp/hostile-@MARK@; echo x > /var/tmp/hostile-@MARK@; cat @OUT@/canary"},
 		{"mounts", "unshare -rm sh -c 'mount --bind @OUT@ src && cat src/secret'"},
 		{"becomes root of its own", "unshare -r cat @OUT@/secret"},
 		{"goes into another namespace", "nsenter -t @VICTIM@ -m -p cat @OUT@/secret"},
 		{"changes its root", "chroot / cat @OUT@/secret"},
 		{"replaces its directory", "cd .. && mv repo x && ln -s @OUT@ repo && cat repo/secret"},
-		{"stays by setsid", "setsid sleep @MARK@ >/dev/null 2>&1 & ls @OUT@/secret"},
-		{"stays by nohup", "nohup sleep @MARK@ >/dev/null 2>&1 & ls @OUT@/secret"},
-		{"stays and ignores signals", "(trap '' TERM HUP INT; setsid sh -c \"trap '' TERM; sleep @MARK@ & sleep @MARK@\" >/dev/null 2>&1 &) ; ls @OUT@/secret"},
-		{"starts again when ended", "(setsid sh -c 'while :; do sleep @MARK@; done' >/dev/null 2>&1 &); ls @OUT@/secret"},
+		{"stays by setsid", "setsid sleep @MARK@ >/dev/null 2>&1 & cat @OUT@/canary"},
+		{"stays by nohup", "nohup sleep @MARK@ >/dev/null 2>&1 & cat @OUT@/canary"},
+		{"stays and ignores signals", "(trap '' TERM HUP INT; setsid sh -c \"trap '' TERM; sleep @MARK@ & sleep @MARK@\" >/dev/null 2>&1 &) ; cat @OUT@/canary"},
+		{"starts again when ended", "(setsid sh -c 'while :; do sleep @MARK@; done' >/dev/null 2>&1 &); cat @OUT@/canary"},
 	}
 	var list []escape
 	for _, s := range shell {
@@ -58,6 +58,8 @@ func scriptEscapes() []escape {
 	}
 	for i := range list {
 		switch list[i].name {
+		case "a script changes permissions outside":
+			list[i].beyond = "landlock" // it has no rules for the rights of files
 		case "a script mounts", "a script becomes root of its own", "a script goes into another namespace":
 			list[i].needs = run("unshare", "nsenter")
 		}
@@ -79,7 +81,7 @@ func pythonEscapes() []escape {
 		{"fetches a page", `import urllib.request; print(urllib.request.urlopen("http://127.0.0.1:@TCP@/").read())`},
 		{"connects to a socket of the user's", connect("AF_UNIX", `"@UNIX@"`)},
 		{"connects to a socket without a file", connect("AF_UNIX", `"\0@ABSTRACT@"`)},
-		{"sends to a socket of the user's", `s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM); s.connect_ex("@UNIX@"); open("@OUT@/secret")`},
+		{"sends to a socket of the user's", `s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM); s.connect_ex("@UNIX@"); open("@OUT@/canary")`},
 		{"connects to Grapnel", `
 import glob
 found = glob.glob("@OWN@/run/*") or ["@OWN@/run/planted"]
@@ -113,7 +115,7 @@ if os.fork() == 0:
         for fd in (0, 1, 2): os.close(fd)
         os.execvp("sleep", ["sleep", "@MARK@"])
     os._exit(0)
-open("@OUT@/secret")`},
+open("@OUT@/canary")`},
 		{"opens a file by its handle", `
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
@@ -128,7 +130,7 @@ print(open("@OUT@/secret").read())`},
 		list = append(list, escape{
 			name: "a program " + b.name, accept: true, why: bySystem, needs: run("python3"), runs: true,
 			prepare: scripted("evil.py", "import os, socket, time\nopen('ran', 'w')\n"+b.body+"\n"),
-			tries:   sh("python3 evil.py 2>&1"),
+			tries:   sh("python3 evil.py 2>&1"), silent: b.name == "sends a datagram",
 		})
 	}
 	return list
@@ -139,7 +141,7 @@ print(open("@OUT@/secret").read())`},
 func repositoryEscapes() []escape {
 	script := func(name, body string) escape {
 		return escape{
-			name: "a script " + name, accept: true, why: bySystem + "|put back", runs: true,
+			name: "a script " + name, accept: true, why: bySystem, runs: true,
 			prepare: func(g *ground) { g.repository(); g.script("evil.sh", "#!/bin/sh\n: > ran\n"+body+"\n") },
 			tries:   sh("sh ./evil.sh 2>&1"),
 		}
@@ -202,7 +204,7 @@ func skillEscapes() []escape {
 			prepare: func(g *ground) { g.script(".agents/skills/evil/SKILL.md", skill) },
 		},
 		{
-			name: "a skill by a path", tries: []try{call("read_skill", object{"name": "../../../outside/skill"})}, why: "no skill", control: readControl("../outside/skill/SKILL.md"),
+			name: "a skill by a path", tries: []try{call("read_skill", object{"name": "../../../outside/skill"})}, why: "no such skill", control: readControl("../outside/skill/SKILL.md"),
 			prepare: func(g *ground) {
 				g.write(g.outside+"/skill/SKILL.md", skill+g.secret)
 				g.script(".agents/skills/good/SKILL.md", "---\nname: good\ndescription: is good\n---\n")

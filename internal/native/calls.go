@@ -12,6 +12,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/printable"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -86,9 +87,10 @@ type running struct {
 	acts   bool
 	result model.ToolResult
 
-	confined bool   // it runs in the sandbox, if it runs
-	rung     string // what confines it
-	lacking  string // why there is no sandbox that it could run in; "" when none was wanted
+	confined bool                 // it runs in the sandbox, if it runs
+	rung     string               // what confines it
+	settings *sandbox.GitSettings // before it ran; nil where it may change them
+	lacking  string               // why there is no sandbox that it could run in; "" when none was wanted
 }
 
 // begin announces a call and finds out whether it may run.
@@ -238,6 +240,7 @@ func (r *running) run(ctx context.Context) tool.Result {
 			Kind: session.KindToolUpdate, ID: r.shown, Status: statusInProgress, Content: contents(content),
 		})
 	}))
+	res = r.putBack(res)
 	if res.Plan != nil {
 		if err := r.showPlan(ctx, res.Plan); err != nil && ctx.Err() == nil {
 			return tool.Result{Text: "the plan could not be shown: " + err.Error(), IsError: true}

@@ -63,11 +63,39 @@ func (r *running) confine(ctx context.Context, env *tool.Env) {
 }
 
 func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc.Spec) (proc.Spec, error) {
-	return r.box.Confine(ctx, sandbox.Want{
+	w := sandbox.Want{
 		Network: c.Decision.Network, ReadOnly: c.ReadOnly,
 		Everything:  r.rights().Level == policy.Full,
 		GitSettings: vouched(c.Decision),
-	}, s)
+	}
+	if st, err := r.box.Status(ctx); err == nil && st.Works() && !w.ReadOnly && !w.Everything && !w.GitSettings {
+		r.settings = r.box.GitSettings(st)
+	}
+	return r.box.Confine(ctx, w, s)
+}
+
+// putBack undoes what a command has done to the settings and hooks of git
+// without anybody's leave, now that nothing of it runs any more, and says so.
+func (r *running) putBack(res tool.Result) tool.Result {
+	if r.settings == nil {
+		return res
+	}
+	changed, err := r.settings.PutBack()
+	if len(changed) == 0 {
+		return res
+	}
+	text := "The command changed what makes git run programs, which nobody had allowed: " + strings.Join(changed, ", ") + ". "
+	if err == nil {
+		text += "That was put back; what it had made is beside it, with .undone at the end of its name."
+	} else {
+		text += "That could not be put back: " + err.Error() + ". Look at it before you use git there."
+	}
+	if res.Content == nil && res.Text != "" {
+		res.Content = []tool.Content{{Text: res.Text}}
+	}
+	res.Content = append([]tool.Content{{Text: text}}, res.Content...)
+	res.Text, res.IsError = text+"\n"+res.Text, true
+	return res
 }
 
 // vouched reports whether people stand for a command, each part of it: they
