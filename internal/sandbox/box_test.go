@@ -115,7 +115,7 @@ func TestReadOnly(t *testing.T) {
 func TestEverything(t *testing.T) {
 	onEachRung(t, func(t *testing.T, w *world) {
 		want := Want{Everything: true, Network: true}
-		w.expect(want, "cat ~/Documents/letter && echo more >> ~/Documents/letter && ls / /var /usr >/dev/null || ls /usr /var >/dev/null")
+		w.expect(want, "cat ~/Documents/letter && echo more >> ~/Documents/letter && ls /usr >/dev/null")
 		w.expect(want, "cat /etc/passwd >/dev/null; echo x > file")
 		for _, path := range []string{"~/.ssh/id", "~/.grapnel/config.toml", "~/.grapnel/data/sessions.db", "/etc/shadow"} {
 			w.refuses(want, "cat "+path+" && [ -s "+path+" ]")
