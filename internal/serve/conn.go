@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/session/hub"
 )
 
 // conn is one client's connection. Its handler methods run in arrival order;
@@ -131,6 +132,9 @@ func (c *conn) leave() {
 		}
 	}
 }
+
+// hub is the hub as the connection's owner may use it.
+func (c *conn) hub() hub.Owned { return c.server.opts.Hub.Of(c.opts.Owner) }
 
 func (c *conn) context() context.Context {
 	c.mu.Lock()

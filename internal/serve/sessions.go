@@ -63,7 +63,7 @@ func (c *conn) newSession(ctx context.Context, req *acp.Request) {
 		c.fail(req, c.wireError(err, ""))
 		return
 	}
-	att, err := c.server.opts.Hub.Create(ctx, n)
+	att, err := c.hub().Create(ctx, n)
 	if err != nil {
 		c.fail(req, c.wireError(err, ""))
 		return
@@ -194,11 +194,11 @@ func (c *conn) join(ctx context.Context, id string, at session.AttachRequest) (s
 func (c *conn) attach(ctx context.Context, id string, at session.AttachRequest) (session.Attachment, error) {
 	v, known := c.local(id)
 	if !known {
-		return c.server.opts.Hub.Attach(ctx, id, at)
+		return c.hub().Attach(ctx, id, at)
 	}
 	old := v.pump.Load()
 	old.halt()
-	att, err := c.server.opts.Hub.Attach(ctx, id, at)
+	att, err := c.hub().Attach(ctx, id, at)
 	if err != nil {
 		old.prepare(c.context())
 		v.start()
@@ -225,7 +225,7 @@ func (c *conn) restoreRequest(ctx context.Context, p *params, replay session.Rep
 			return session.AttachRequest{}, session.Invalidf("session %s is already active", p.session())
 		}
 	}
-	info, err := c.server.opts.Hub.Info(ctx, p.session())
+	info, err := c.hub().Info(ctx, p.session())
 	if err != nil {
 		return session.AttachRequest{}, err
 	}
@@ -254,7 +254,7 @@ func (c *conn) restoreRequest(ctx context.Context, p *params, replay session.Rep
 
 // fork answers session/fork: a new session with the history of another.
 func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
-	info, err := c.server.opts.Hub.Info(ctx, p.session())
+	info, err := c.hub().Info(ctx, p.session())
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
@@ -274,7 +274,7 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	att, err := c.server.opts.Hub.Fork(ctx, p.session(), n)
+	att, err := c.hub().Fork(ctx, p.session(), n)
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
@@ -291,7 +291,7 @@ func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
 		return
 	}
 	pump := c.pump(p.session())
-	if err := c.server.opts.Hub.Close(ctx, p.session()); err != nil {
+	if err := c.hub().Close(ctx, p.session()); err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
@@ -304,7 +304,7 @@ func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
 func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
 	pump := c.pump(p.session())
 	c.tasks.Go(func() {
-		err := c.server.opts.Hub.Stop(ctx, p.session())
+		err := c.hub().Stop(ctx, p.session())
 		if pump != nil && (errors.Is(err, session.ErrNotActive) || errors.Is(err, session.ErrNotFound)) {
 			err = nil // something that was asked later ended it first
 		}
@@ -323,7 +323,7 @@ func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
 // delete answers session/delete; deleting what is not there is fine.
 func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
 	pump := c.pump(p.session())
-	if err := c.server.opts.Hub.Delete(ctx, p.session()); err != nil && !errors.Is(err, session.ErrNotFound) {
+	if err := c.hub().Delete(ctx, p.session()); err != nil && !errors.Is(err, session.ErrNotFound) {
 		c.refuse(ctx, req, p.session(), err)
 		return
 	}
@@ -341,14 +341,7 @@ func (c *conn) revoke(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, c.wireError(session.ErrRole, p.session()))
 		return
 	}
-	info, err := c.server.opts.Hub.Info(ctx, p.session())
-	if err == nil && info.Owner != c.opts.Owner {
-		err = session.ErrNotFound
-	}
-	if err == nil {
-		err = c.server.opts.Hub.Revoke(ctx, p.session(), p.Grants)
-	}
-	if err != nil {
+	if err := c.hub().Revoke(ctx, p.session(), p.Grants); err != nil {
 		c.refuse(ctx, req, p.session(), err)
 		return
 	}
@@ -361,7 +354,7 @@ func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, acp.Errorf(acp.CodeInvalidParams, "session/set_title: title must not be empty"))
 		return
 	}
-	if err := c.server.opts.Hub.SetTitle(ctx, p.session(), title); err != nil {
+	if err := c.hub().SetTitle(ctx, p.session(), title); err != nil {
 		c.refuse(ctx, req, p.session(), err)
 		return
 	}
@@ -373,7 +366,7 @@ func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
 func (c *conn) archive(ctx context.Context, req *acp.Request, p *params) {
 	pump := c.pump(p.session())
 	archived := req.Method == "session/archive"
-	if err := c.server.opts.Hub.Archive(ctx, p.session(), archived); err != nil {
+	if err := c.hub().Archive(ctx, p.session(), archived); err != nil {
 		c.refuse(ctx, req, p.session(), err)
 		return
 	}
@@ -384,7 +377,7 @@ func (c *conn) archive(ctx context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) status(ctx context.Context, req *acp.Request, p *params) {
-	s, err := c.server.opts.Hub.Status(ctx, p.session())
+	s, err := c.hub().Status(ctx, p.session())
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
@@ -441,7 +434,7 @@ func (c *conn) list(ctx context.Context, req *acp.Request) {
 		c.fail(req, c.wireError(err, ""))
 		return
 	}
-	infos, next, err := c.server.opts.Hub.List(ctx, f, p.Cursor, listPage)
+	infos, next, err := c.hub().List(ctx, f, p.Cursor, listPage)
 	if err != nil {
 		c.fail(req, c.wireError(err, ""))
 		return

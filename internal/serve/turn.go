@@ -71,7 +71,7 @@ func (c *conn) steer(ctx context.Context, req *acp.Request, p *params) {
 // behind its back.
 func (c *conn) steerOrAsk(ctx context.Context, v *view, blocks []raw, p *params) (string, error) {
 	if string(lookup(p.Meta, "steering", "idleBehavior")) == `"promptRequired"` {
-		s, err := c.server.opts.Hub.Status(ctx, v.id)
+		s, err := c.hub().Status(ctx, v.id)
 		if err != nil || !s.Running {
 			return "promptRequired", err
 		}

@@ -487,22 +487,6 @@ func testSlowOpen(e *Env) {
 	}
 }
 
-func testOwners(e *Env) {
-	c := e.New()
-	id := c.Info().ID
-	eve := Approver(session.ReplayHistory)
-	eve.Owner = "eve"
-	if _, err := e.Hub.Attach(e.Context(), id, eve); !errors.Is(err, session.ErrNotFound) {
-		e.Errorf("active: %v", err)
-	}
-	if err := e.Hub.Close(e.Context(), id); err != nil {
-		e.Fatal(err)
-	}
-	if _, err := e.Hub.Attach(e.Context(), id, eve); !errors.Is(err, session.ErrNotFound) {
-		e.Errorf("parked: %v", err)
-	}
-}
-
 // testCloseWhileStopping: a stop that waits for a turn holds nobody up.
 func testCloseWhileStopping(e *Env) {
 	for name, end := range map[string]func(id string) error{
