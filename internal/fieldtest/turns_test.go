@@ -1,6 +1,7 @@
 package fieldtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -264,5 +265,71 @@ func TestX19NoEchoToTheSender(t *testing.T) {
 	a.Prompt(s, "D:SAY hi")
 	if hasUpdate(a.Updates(s, 0), func(u Update) bool { return u.Kind == "user_message_chunk" }) {
 		t.Error("the sender's own words came back")
+	}
+}
+
+// A queued prompt that is cancelled by itself leaves the running one alone.
+func TestX15CancelRequestOfAQueuedPrompt(t *testing.T) {
+	a, s := NewWorld(t).Opened()
+	from := a.Lines()
+	running := a.BeginPrompt(s, "D:TOOL write x.txt y ; D:SAY done")
+	p := a.AwaitPermission(from)
+	queued, last := a.BeginPrompt(s, "D:SAY never"), a.BeginPrompt(s, "D:SAY last")
+	a.Send(Notification("$/cancel_request", object{"requestId": jsonNumber(queued)}))
+	if m := a.Response(queued); m.StopReason() != "cancelled" && (m.Error == nil || m.Error.Code != -32800) {
+		t.Errorf("the queued one: %s %+v", m.Result, m.Error)
+	}
+	a.Choose(p, "allow_once")
+	for _, id := range []string{running, last} {
+		if got := a.Response(id).StopReason(); got != "end_turn" {
+			t.Errorf("prompt %s ended with %s", id, got)
+		}
+	}
+	if strings.Contains(a.Said(s, from), "never") {
+		t.Error("the cancelled prompt was run")
+	}
+}
+
+// A prompt that comes again under its key is answered like the first, while its
+// turn runs, after it, and in another process.
+func TestRepeatedPromptHasTheSameContent(t *testing.T) {
+	w := NewWorld(t)
+	a, s := w.Opened()
+	prompt := func(text string) object {
+		p := PromptParams(s, text)
+		p["_meta"] = object{"grapnel": object{"key": "k"}}
+		return p
+	}
+	content := func(m Message) string {
+		t.Helper()
+		var r struct {
+			Content string `json:"content"`
+		}
+		if err := json.Unmarshal(m.Result, &r); err != nil {
+			t.Fatal(err)
+		}
+		return r.Content
+	}
+	from := a.Lines()
+	const text = "D:SAY before ; D:TOOL write x.txt y ; D:SAY after"
+	first := a.Begin("session/prompt", prompt(text))
+	p := a.AwaitPermission(from)
+	during := a.Begin("session/prompt", prompt(text))
+	a.Must("session/list", object{}, nil)
+	a.Choose(p, "allow_once")
+	want := content(a.Response(first))
+	if !strings.Contains(want, "before") || !strings.Contains(want, "after") {
+		t.Fatalf("the first answer is %q", want)
+	}
+	got := map[string]string{"during": content(a.Response(during)), "afterwards": content(a.Call("session/prompt", prompt(text)))}
+	a.Quit()
+	b := w.Start()
+	b.Init()
+	b.Must("session/load", object{"sessionId": s, "cwd": w.Cwd, "mcpServers": []any{}}, nil)
+	got["in another process"] = content(b.Call("session/prompt", prompt(text)))
+	for when, text := range got {
+		if text != want {
+			t.Errorf("%s: %q, want %q", when, text, want)
+		}
 	}
 }

@@ -35,8 +35,9 @@ type view struct {
 
 // pendingPrompt is a session/prompt waiting for its turn's end.
 type pendingPrompt struct {
-	req  *acp.Request
-	text strings.Builder // what the agent said in the turn
+	req    *acp.Request
+	repeat bool            // of a prompt that came before: some was said before this one
+	text   strings.Builder // what the agent said in the turn, from then on
 }
 
 // open makes a view of an attachment, or gives the attachment to the view there
@@ -125,7 +126,7 @@ func (v *view) prompt(ctx context.Context, req *acp.Request, p session.PromptReq
 		v.conn.fail(req, v.conn.wireError(err, v.id))
 		return
 	}
-	pending := &pendingPrompt{req: req}
+	pending := &pendingPrompt{req: req, repeat: prompted.Repeat}
 	if prompted.Ended != nil {
 		v.answer(pending, *prompted.Ended)
 		return
@@ -145,13 +146,17 @@ func cancelledByPeer(ctx context.Context) bool {
 	return errors.As(context.Cause(ctx), &e) && e.Code == acp.CodeRequestCancelled
 }
 
-// cancelTurn follows a $/cancel_request for a prompt: as session/cancel does.
+// cancelTurn follows a $/cancel_request for a prompt: that prompt alone is
+// cancelled, running or queued.
 func (v *view) cancelTurn(turn string) {
 	v.mu.Lock()
 	_, waiting := v.pending[turn]
 	v.mu.Unlock()
-	if waiting {
-		v.conn.cancel(v.id)
+	if !waiting {
+		return
+	}
+	if err := v.att().CancelTurn(v.conn.context(), turn); err != nil {
+		v.conn.server.opts.Logger.Warn("cancel failed", "session", v.id, "err", err)
 	}
 }
 
@@ -230,12 +235,8 @@ func (v *view) act(e *session.Event) error {
 // collect keeps what is shown as the agent's words for the prompt's own result:
 // some clients compare the two.
 func (v *view) collect(e *session.Event) {
-	words := chunkText
-	switch {
-	case e.Kind == session.KindAgentMessage:
-	case e.Kind == session.KindNotice && (v.conn.dialect.Load() || !v.conn.capabilities().notices):
-		words = noticeText
-	default:
+	words := v.words(e.Kind)
+	if words == nil {
 		return
 	}
 	v.mu.Lock()
@@ -248,6 +249,34 @@ func (v *view) collect(e *session.Event) {
 	for _, p := range waiting {
 		p.text.WriteString(text)
 	}
+}
+
+// words returns how events of a kind say something to this client, nil when they
+// do not.
+func (v *view) words(kind session.Kind) func(raw) string {
+	switch {
+	case kind == session.KindAgentMessage:
+		return chunkText
+	case kind == session.KindNotice && (v.conn.dialect.Load() || !v.conn.capabilities().notices):
+		return noticeText
+	}
+	return nil
+}
+
+// retold is what was said in a turn from its beginning, for a prompt that came
+// again: it is answered like the first.
+func (v *view) retold(turn string) string {
+	var text strings.Builder
+	err := v.conn.hub().Read(v.conn.context(), v.id, 0, func(e session.Event) error {
+		if words := v.words(e.Kind); words != nil && e.Turn == turn {
+			text.WriteString(words(e.Body))
+		}
+		return nil
+	})
+	if err != nil {
+		v.conn.server.opts.Logger.Warn("a turn could not be read again", "session", v.id, "err", err)
+	}
+	return text.String()
 }
 
 // chunkText returns the text of a message chunk, "" for other content.
@@ -281,6 +310,9 @@ func (v *view) answer(p *pendingPrompt, end session.TurnEnd) {
 		return
 	}
 	text := p.text.String()
+	if p.repeat {
+		text = v.retold(end.Turn)
+	}
 	if end.Stop == session.Cancelled && v.conn.dialect.Load() {
 		text += cancelledMark
 	}

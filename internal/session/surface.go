@@ -61,6 +61,9 @@ type PromptRequest struct {
 type Prompted struct {
 	Turn   string
 	Queued bool
+	// Repeat is set when the prompt's key was known: the turn is another
+	// prompt's too.
+	Repeat bool
 	// Ended is set when the prompt was a repeat of a turn already over.
 	Ended *TurnEnd
 }
@@ -121,6 +124,9 @@ type Attachment interface {
 	Steer(ctx context.Context, content []jsontext.Value) (Steered, string, error)
 	// Cancel cancels the running turn and every queued prompt. Idle: nothing.
 	Cancel(ctx context.Context) error
+	// CancelTurn cancels one turn, running or queued; the others go on. One that
+	// is over or unknown: nothing.
+	CancelTurn(ctx context.Context, turn string) error
 	// Answer settles a request; an answer to one that is closed, or was not
 	// offered to this attachment's kind, is dropped and returns false.
 	Answer(ctx context.Context, v Verdict) (bool, error)

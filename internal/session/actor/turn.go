@@ -115,14 +115,16 @@ func (a *Actor) prompt(t *turn, exclusive bool, reply func(session.Prompted, err
 // known finds the turn of a prompt that is repeated.
 func (a *Actor) known(key string) (session.Prompted, bool) {
 	if joined, ok := a.steered[key]; ok {
-		return *joined, true
+		again := *joined
+		again.Repeat = true
+		return again, true
 	}
 	k, ok := a.next.Key(key)
 	if !ok {
 		return session.Prompted{}, false
 	}
 	queued := slices.ContainsFunc(a.next.Queue, queuedAs(k.Turn))
-	return session.Prompted{Turn: k.Turn, Queued: queued, Ended: k.End}, true
+	return session.Prompted{Turn: k.Turn, Queued: queued, Repeat: true, Ended: k.End}, true
 }
 
 // busy reports whether a new prompt has to wait.
@@ -345,8 +347,24 @@ func (a *Actor) startNext() {
 
 // Cancel cancels the running turn and every queued prompt.
 func (a *Actor) Cancel(ctx context.Context) error {
+	return a.cancelBy(ctx, func() { a.cancelAll("") })
+}
+
+// CancelTurn cancels one turn, which may still be queued.
+func (a *Actor) CancelTurn(ctx context.Context, turn string) error {
+	return a.cancelBy(ctx, func() {
+		switch {
+		case a.turn != nil && a.turn.id == turn:
+			a.cancelTurn("")
+		case slices.ContainsFunc(a.next.Queue, queuedAs(turn)):
+			a.cancelQueued(turn, "")
+		}
+	})
+}
+
+func (a *Actor) cancelBy(ctx context.Context, cancel func()) error {
 	_, err := call(ctx, a, func(reply func(struct{}, error)) {
-		a.cancelAll("")
+		cancel()
 		a.then(func(err error) { reply(struct{}{}, err) })
 	})
 	if errors.Is(err, session.ErrNotActive) {
@@ -362,13 +380,16 @@ func (a *Actor) cancelAll(reason string) {
 
 func (a *Actor) cancelQueue(reason string) {
 	for len(a.next.Queue) > 0 {
-		id := a.next.Queue[0].Turn
-		if t, ok := a.prompts[id]; ok {
-			t.stop()
-			delete(a.prompts, id)
-		}
-		a.endStaged(session.TurnEnd{Turn: id, Stop: session.Cancelled, Reason: reason})
+		a.cancelQueued(a.next.Queue[0].Turn, reason)
 	}
+}
+
+func (a *Actor) cancelQueued(id, reason string) {
+	if t, ok := a.prompts[id]; ok {
+		t.stop()
+		delete(a.prompts, id)
+	}
+	a.endStaged(session.TurnEnd{Turn: id, Stop: session.Cancelled, Reason: reason})
 }
 
 // cancelTurn tells the driver to stop. If it does not within the bound, its

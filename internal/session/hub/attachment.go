@@ -119,6 +119,17 @@ func (t *attachment) Cancel(ctx context.Context) error {
 	return nil
 }
 
+// CancelTurn implements session.Attachment.
+func (t *attachment) CancelTurn(ctx context.Context, turn string) error {
+	if err := t.may(session.Prompter); err != nil {
+		return err
+	}
+	if a := t.entry.actor.Load(); a != nil {
+		return a.CancelTurn(ctx, turn)
+	}
+	return nil
+}
+
 // Answer implements session.Attachment.
 func (t *attachment) Answer(ctx context.Context, v session.Verdict) (bool, error) {
 	if err := t.may(session.Approver); err != nil {

@@ -23,6 +23,7 @@ func queueContracts() []contract {
 		{name: "X10_Steer", limits: steer, test: testSteerPolicy},
 		{name: "X10_Exclusive", test: testExclusive},
 		{name: "CancelAnswersQueuedPrompts", test: testCancelQueue},
+		{name: "CancelOneTurn", test: testCancelTurn},
 		{name: "Steer", test: testSteer},
 		{name: "KeysAreAnsweredOnce", test: testKeys},
 		{name: "KeyOfAnInterruptedTurn", test: testKeyInterrupted},
@@ -51,6 +52,39 @@ func testQueue(e *Env) {
 	}
 	if d := cmp.Diff(want, c.Transcript()); d != "" {
 		e.Error(d)
+	}
+	e.CheckLedger(c.Info().ID)
+}
+
+// testCancelTurn: one prompt is cancelled, queued or running, and no other.
+func testCancelTurn(e *Env) {
+	c := e.New()
+	running, second, third := c.Send("wait go\nsay 1"), c.Send("say 2"), c.Send("wait never")
+	last := c.Send("say 4")
+	for _, turn := range []string{"t_unknown", second.Turn, second.Turn} {
+		if err := c.CancelTurn(e.Context(), turn); err != nil {
+			e.Fatal(err)
+		}
+	}
+	if end := c.End(second.Turn); end.Stop != session.Cancelled {
+		e.Errorf("the queued one ended with %+v", end)
+	}
+	if s, err := e.Hub.Status(e.Context(), c.Info().ID); err != nil || s.Turn != running.Turn {
+		e.Errorf("status %+v, %v: the running one is to go on", s, err)
+	}
+	e.Script.Go("go")
+	if end := c.End(running.Turn); end.Stop != session.EndTurn {
+		e.Errorf("the running one ended with %+v", end)
+	}
+	c.Until(func(ev session.Event) bool { return ev.Kind == session.KindTurnStart && ev.Turn == third.Turn })
+	if err := c.CancelTurn(e.Context(), third.Turn); err != nil {
+		e.Fatal(err)
+	}
+	if end := c.End(third.Turn); end.Stop != session.Cancelled {
+		e.Errorf("the next one ended with %+v", end)
+	}
+	if end := c.End(last.Turn); end.Stop != session.EndTurn {
+		e.Errorf("the last one ended with %+v", end)
 	}
 	e.CheckLedger(c.Info().ID)
 }
@@ -190,7 +224,7 @@ func testKeys(e *Env) {
 	}
 	first := send("k1", "wait go\nsay once")
 	queued := send("k2", "say twice")
-	if again := send("k1", "wait go\nsay once"); again.Turn != first.Turn || again.Queued || again.Ended != nil {
+	if again := send("k1", "wait go\nsay once"); again.Turn != first.Turn || !again.Repeat || again.Queued || again.Ended != nil {
 		e.Errorf("running: %+v", again)
 	}
 	if again := send("k2", "say twice"); again.Turn != queued.Turn || !again.Queued {
