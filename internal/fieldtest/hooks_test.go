@@ -41,7 +41,9 @@ func TestHooksAreTheUsersOwn(t *testing.T) {
 		t.Errorf("the hook's environment, %v:\n%s", err, env)
 	}
 	a.Prompt(s, "D:TOOL shell sudo touch over")
-	if !hasUpdate(a.Updates(s, 0), func(u Update) bool { return strings.Contains(string(u.Raw["content"]), "not allowed by policy (high risk)") }) {
+	if !hasUpdate(a.Updates(s, 0), func(u Update) bool {
+		return strings.Contains(string(u.Raw["content"]), "not allowed by policy (high risk)")
+	}) {
 		t.Errorf("the hook's yes overrules policy:\n%s", a.Transcript())
 	}
 }

@@ -99,8 +99,10 @@ func TestZ4SecretsStayOut(t *testing.T) {
 		SessionID string `json:"sessionId"`
 	}
 	servers := []object{
-		{"name": "files", "command": "sh", "args": []string{"-c", "echo bad token $GITHUB_PERSONAL_ACCESS_TOKEN >&2; exit 1"},
-			"env": []object{{"name": "GITHUB_PERSONAL_ACCESS_TOKEN", "value": secretOfServer}}},
+		{
+			"name": "files", "command": "sh", "args": []string{"-c", "echo bad token $GITHUB_PERSONAL_ACCESS_TOKEN >&2; exit 1"},
+			"env": []object{{"name": "GITHUB_PERSONAL_ACCESS_TOKEN", "value": secretOfServer}},
+		},
 		{"type": "http", "name": "web", "url": "http://127.0.0.1:1/", "headers": []object{{"name": "X-Api-Key", "value": secretOfHeader}}},
 	}
 	a.Must("session/new", object{"cwd": w.Cwd, "mcpServers": servers}, &opened)

@@ -83,7 +83,9 @@ func (p *points) BeforeFinalize(_ context.Context, f hook.Final) (string, error)
 func TestPointsOfACall(t *testing.T) {
 	yes := func(hook.Call) (hook.Answer, error) { return hook.Answer{Verdict: policy.Allow, Reason: "ci"}, nil }
 	no := func(hook.Call) (hook.Answer, error) { return hook.Answer{Verdict: policy.Deny, Reason: "frozen"}, nil }
-	failing := func(hook.Call) (hook.Answer, error) { return hook.Answer{Verdict: policy.Allow}, errors.New("the pager is off") }
+	failing := func(hook.Call) (hook.Answer, error) {
+		return hook.Answer{Verdict: policy.Allow}, errors.New("the pager is off")
+	}
 	block := func(hook.Call, policy.Decision) (string, error) { return "not today", nil }
 	broken := func(hook.Call, policy.Decision) (string, error) {
 		return "", errors.New("the hook failed (exit code 3)")

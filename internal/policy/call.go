@@ -113,9 +113,13 @@ func (c *call) operand(w word, write bool) {
 	}
 	value := w.text[1:]
 	if strings.HasPrefix(value, "-") {
-		_, value, _ = strings.Cut(value, "=")
-		c.optionValue(value, write)
+		if _, value, _ = strings.Cut(value, "="); value != "" && value != "/" {
+			c.path(literal(c.atHome(value)), write)
+		}
 		return
+	}
+	if i := strings.IndexAny(value, fileLetters(c.name)); i >= 0 && i+1 < len(value) {
+		c.path(literal(c.atHome(value[i+1:])), write)
 	}
 	if len(value) > 1 {
 		c.optionValue(value[1:], write)
@@ -129,10 +133,42 @@ func (c *call) optionValue(value string, write bool) {
 	if value == "/" || !strings.ContainsAny(value, "/~") && !strings.Contains(value, "..") {
 		return
 	}
+	c.path(literal(c.atHome(value)), write)
+}
+
+// atHome reads a ~ that some programs read themselves.
+func (c *call) atHome(value string) string {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok && c.home != "" {
-		value = c.home + "/" + rest
+		return c.home + "/" + rest
 	}
-	c.path(literal(value), write)
+	return value
+}
+
+// fileLetters are the short options of a program that take a file and may have
+// it in the same word, as in grep -fnames. Such a name needs no slash to be a
+// link that leads elsewhere.
+func fileLetters(program string) string {
+	switch program {
+	case "grep", "egrep", "fgrep", "rg", "jq":
+		return "f"
+	case "sort":
+		return "oT"
+	case "diff":
+		return "XS"
+	case "tar", "bsdtar", "gtar":
+		return "fCXTgK"
+	case "cp", "mv", "ln", "install":
+		return "t"
+	case "touch", "truncate":
+		return "r"
+	case "du":
+		return "X"
+	case "git":
+		return "F"
+	case "patch":
+		return "diopr"
+	}
+	return ""
 }
 
 // path judges one path a command names, from everywhere the script may stand.
@@ -170,6 +206,9 @@ func (c *call) globbed(w word, write bool) {
 		}
 		for _, p := range found {
 			c.place(p, write)
+			if p.Option {
+				c.hard("a file name that the pattern matches begins with - and is read as an option")
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Grant struct {
 	Tool    string `json:"tool"`
 	Pattern string `json:"pattern,omitempty"` // of commands and scripts; for MCP tools the source
 	Root    string `json:"root,omitempty"`    // for commands the working directory, for files the root
-	Network bool   `json:"network,omitzero"` // it may use the network
+	Network bool   `json:"network,omitzero"`  // it may use the network
 	Label   string `json:"label"`             // the option's text
 }
 

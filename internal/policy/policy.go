@@ -85,6 +85,9 @@ type Path struct {
 	InRoot    bool
 	Forbidden bool
 	Write     bool
+	// Option says that the name a pattern stands for begins with a dash where a
+	// command would take it for an option.
+	Option bool
 }
 
 // Subject is one tool call to be judged.

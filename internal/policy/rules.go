@@ -154,6 +154,9 @@ func isOneOf(w word, words ...string) bool { return w.known && slices.Contains(w
 
 // set allows the options scripts begin with.
 func (c *call) set() {
+	if len(c.args) == 0 {
+		c.hard("it shows every variable there is")
+	}
 	for i, w := range c.args {
 		switch {
 		case !w.known:

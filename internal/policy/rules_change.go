@@ -99,7 +99,8 @@ func (c *call) dangerous() bool {
 		c.hard(c.name + " can reach services and run programs")
 	case "vi", "vim", "nvim", "view", "ex", "ed", "emacs", "nano", "pico", "less", "more", "man", "info", "watch", "parallel", "script",
 		"expect", "tmux", "screen", "flock", "strace", "ltrace", "gdb", "lldb", "valgrind", "perf", "entr", "open",
-		"xdg-open", "dbus-send", "osascript", "xclip", "pbcopy", "pbpaste", "crash", "unbuffer":
+		"xdg-open", "setpriv", "prlimit", "numactl", "firejail", "bwrap", "fakeroot", "proot", "runuser", "sg", "newgrp", "gosu", "tini",
+		"dumb-init", "watchexec", "xvfb-run", "ssh-agent", "ssh-keygen", "dbus-run-session", "faketime", "eatmydata", "m4", "dc", "dbus-send", "osascript", "xclip", "pbcopy", "pbpaste", "crash", "unbuffer":
 		c.raise(Medium, "it runs programs or needs a terminal")
 		c.hard(c.name + " can run other programs")
 	default:

@@ -155,8 +155,11 @@ func (c *call) walkActions() {
 // jq reads a filter, then files.
 func (c *call) jq() {
 	for _, w := range c.args {
-		if strings.Contains(w.text, "import") || strings.Contains(w.text, "include") {
+		switch {
+		case strings.Contains(w.text, "import") || strings.Contains(w.text, "include"):
 			c.hard("its filter reads other files")
+		case strings.Contains(strings.ToLower(w.text), "env"):
+			c.hard("its filter can show the environment")
 		}
 	}
 	c.afterFirst(!c.short("f") && !c.long("from-file"))

@@ -235,5 +235,5 @@ func (c *call) awk() {
 func safeAwk(program string) bool {
 	program = strings.ReplaceAll(program, "||", "")
 	return !strings.ContainsAny(program, "|>@`") && !strings.Contains(program, "system") &&
-		!strings.Contains(program, "getline") && !strings.Contains(program, "ARG")
+		!strings.Contains(program, "getline") && !strings.Contains(program, "ARG") && !strings.Contains(program, "ENVIRON")
 }

@@ -158,11 +158,17 @@ func (c *call) env() {
 
 // xargs judges the command it repeats; what it appends is not known.
 func (c *call) xargs() {
+	replaced := "" // what stands for the input within the command
 	i := 0
 	for ; i < len(c.args); i++ {
 		w := c.args[i]
 		if !w.known || !strings.HasPrefix(w.text, "-") {
 			break
+		}
+		if mark, ok := strings.CutPrefix(w.text, "-I"); ok {
+			if replaced = mark; mark == "" && i+1 < len(c.args) {
+				replaced = c.args[i+1].text
+			}
 		}
 		switch w.text {
 		case "-n", "-P", "-L", "-I", "-d", "-s", "-E":
@@ -177,7 +183,14 @@ func (c *call) xargs() {
 	if i >= len(c.args) {
 		return
 	}
-	words := append(append([]word(nil), c.args[i:]...), word{split: true})
+	var words []word
+	for _, w := range c.args[i:] {
+		if replaced != "" && strings.Contains(w.text, replaced) {
+			w.known = false
+		}
+		words = append(words, w)
+	}
+	words = append(words, word{split: true})
 	if c.step.hard {
 		c.inner(words)
 		return

@@ -370,6 +370,9 @@ func (sc *scan) redirect(n *syntax.Redirect) {
 // declare judges export, declare, local and their like.
 func (sc *scan) declare(n *syntax.DeclClause) {
 	variant := n.Variant.Value
+	if showsVariables(n) {
+		sc.trouble(source(n), "it shows every variable there is")
+	}
 	for _, a := range n.Args {
 		switch {
 		case a.Naked && a.Name == nil:
@@ -385,6 +388,16 @@ func (sc *scan) declare(n *syntax.DeclClause) {
 	if variant == "nameref" {
 		sc.trouble(source(n), "this declaration can change how variables are read")
 	}
+}
+
+// showsVariables reports a declaration that only lists.
+func showsVariables(n *syntax.DeclClause) bool {
+	for _, a := range n.Args {
+		if a.Name != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // environment judges a variable commands get to see.

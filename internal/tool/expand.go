@@ -33,9 +33,12 @@ func (e *Env) expand(pattern, from string) ([]policy.Path, bool) {
 			return nil, false
 		}
 	}
+	first, _, _ := strings.Cut(pattern, "/")
+	bare := strings.ContainsAny(first, "*?[")
 	paths := make([]policy.Path, len(found))
 	for i, f := range found {
 		paths[i] = e.look(f, from)
+		paths[i].Option = bare && strings.HasPrefix(strings.TrimPrefix(f, from+string(filepath.Separator)), "-")
 	}
 	return paths, true
 }
