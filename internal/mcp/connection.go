@@ -108,7 +108,7 @@ func greet(ctx context.Context, conf Server, o Options, secrets Secrets, version
 		ProgressNotificationHandler: c.noteProgress,
 		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	addRoots(client, o.Roots)
+	addRoots(client, o.Roots, conf.named().Writable)
 	c.session, err = client.Connect(ctx, c.link.transport(), &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		c.link.free()

@@ -44,7 +44,7 @@ func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets
 	boxed := o.Confine != nil && (!conf.Unconfined || o.MustConfine)
 	if boxed {
 		var err error
-		if spec, err = o.Confine(ctx, spec); err != nil {
+		if spec, err = o.Confine(ctx, spec, conf.named()); err != nil {
 			return nil, &finalError{err}
 		}
 	}

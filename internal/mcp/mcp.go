@@ -80,7 +80,7 @@ type Options struct {
 	Procs *proc.Custody
 	// Confine puts a process into the session's sandbox; nil runs it as it is. Of
 	// a server that is Unconfined it is asked only when MustConfine is set.
-	Confine     func(ctx context.Context, s proc.Spec) (proc.Spec, error)
+	Confine     func(ctx context.Context, s proc.Spec, n Named) (proc.Spec, error)
 	MustConfine bool
 	// Connecting is told of every server before it is started or dialled, what
 	// saying which program or host that is. Its error keeps the server away. nil

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,28 @@ func callCtx(ctx context.Context, t *testing.T, s *Servers, name, input string) 
 		t.Fatal(err)
 	}
 	return c.Run(ctx, tool.SinkFunc(func([]tool.Content) {}))
+}
+
+// TestWhere: a process starts in the session's directory, and hears of the
+// session's directories and of those its command line names.
+func TestWhere(t *testing.T) {
+	dir, own := newStore(t).Cwd, newStore(t).Cwd
+	p := program("test", "")
+	p.Args = []string{own}
+	s := Open([]Server{p}, nil, Options{Dir: dir, Roots: []string{dir}})
+	defer func() { _ = s.Close(context.Background()) }()
+	s.Wait(t.Context())
+	want := dir + " file://" + dir + " file://" + own
+	if r := call(t, s, "test__where", `{}`); !sameWords(r.Text, want) {
+		t.Errorf("it says %q, not %q", r.Text, want)
+	}
+}
+
+func sameWords(a, b string) bool {
+	x, y := strings.Fields(a), strings.Fields(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 func TestProgram(t *testing.T) {

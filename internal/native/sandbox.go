@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/grapnel-ai/grapnel/internal/mcp"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/sandbox"
@@ -110,11 +111,13 @@ func vouched(d policy.Decision) bool {
 }
 
 // confineServer puts a process of an MCP server into the sandbox. It has the
-// network unless no command has it, for most servers are there to reach one.
-func (h *handle) confineServer(ctx context.Context, s proc.Spec) (proc.Spec, error) {
+// network unless no command has it, for most servers are there to reach one, and
+// the places that its command line names.
+func (h *handle) confineServer(ctx context.Context, s proc.Spec, n mcp.Named) (proc.Spec, error) {
 	return h.box.Confine(ctx, sandbox.Want{
 		Network:    h.agent.Policy.Network != policy.NetworkDeny,
 		Everything: h.rights().Level == policy.Full,
+		Readable:   n.Readable, Writable: n.Writable,
 	}, s)
 }
 

@@ -115,8 +115,11 @@ func (b *Box) view(st Status, w Want, program string) view {
 	for _, p := range toolchains(b.ladder.opts.Home, filepath.SplitList(b.ladder.opts.Path), writable) {
 		b.install(s, p, w)
 	}
-	for _, p := range b.session.Readable {
+	for _, p := range append(slices.Clone(b.session.Readable), w.Readable...) {
 		b.install(s, p, w)
+	}
+	for _, p := range w.Writable {
+		b.lend(s, p)
 	}
 	if !withinAny(program, roots) {
 		b.install(s, program, w)
@@ -193,6 +196,15 @@ func (b *Box) install(s *scene, path string, w Want) {
 		return // granted with the rest, writable
 	}
 	s.add(path, readOnly)
+}
+
+// lend grants writing to a place that the command was given, unless it is
+// forbidden.
+func (b *Box) lend(s *scene, path string) {
+	real, ok := s.follow(path)
+	if ok && !withinAny(real, b.session.Own) && !withinAny(real, b.session.Forbidden) {
+		s.add(path, readWrite)
+	}
 }
 
 // repository grants the repository directories of a working tree that lie

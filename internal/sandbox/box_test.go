@@ -112,6 +112,23 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
+// Places of one command are there for it alone, and only where nothing forbids
+// them.
+func TestNamedPlaces(t *testing.T) {
+	onEachRung(t, func(t *testing.T, w *world) {
+		letters := w.home + "/Documents"
+		w.refuses(Want{}, "cat ~/Documents/letter")
+		w.expect(Want{Readable: []string{letters}}, "cat ~/Documents/letter")
+		w.refuses(Want{Readable: []string{letters}}, "echo x >> ~/Documents/letter")
+		w.expect(Want{Writable: []string{letters}}, "echo x >> ~/Documents/letter")
+		for _, dir := range []string{w.home + "/.ssh", w.own, w.home} {
+			want := Want{Readable: []string{dir}, Writable: []string{dir}}
+			w.refuses(want, "cat ~/.ssh/id")
+			w.refuses(want, "cat ~/.grapnel/config.toml && [ -s ~/.grapnel/config.toml ]")
+		}
+	})
+}
+
 func TestEverything(t *testing.T) {
 	onEachRung(t, func(t *testing.T, w *world) {
 		want := Want{Everything: true, Network: true}

@@ -101,4 +101,7 @@ type Want struct {
 	// GitSettings leaves writable what makes git run programs, its settings and
 	// hooks. Only bubblewrap can withhold them.
 	GitSettings bool
+	// Readable and Writable are places for this command alone, absolute. What is
+	// forbidden or our own is not granted, also when it is among them.
+	Readable, Writable []string
 }
