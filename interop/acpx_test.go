@@ -22,12 +22,13 @@ import (
 type acpx struct {
 	t    *testing.T
 	bed  *testbed.Bed
+	as   string // the agent's alias
 	root string
 	dirs map[string]bool // of sockets, which acpx keeps outside of the home
 }
 
 func newACPX(t *testing.T, bed *testbed.Bed) *acpx {
-	x := &acpx{t, bed, filepath.Join(testbed.Root(t), "interop", "node_modules"), map[string]bool{}}
+	x := &acpx{t, bed, "main", filepath.Join(testbed.Root(t), "interop", "node_modules"), map[string]bool{}}
 	t.Cleanup(func() {
 		x.endOwners()
 		for dir := range x.dirs {
@@ -42,7 +43,7 @@ func (x *acpx) run(args ...string) (stdout string, code int) {
 	x.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
 	defer cancel()
-	agent := strconv.Quote(x.bed.Command[0]) + " acp"
+	agent := strconv.Quote(x.bed.Command[0]) + " acp --agent " + x.as
 	args = append([]string{filepath.Join(x.root, "acpx", "dist", "cli.js"), "--agent", agent}, args...)
 	cmd := exec.CommandContext(ctx, nodeBinary(x.t), args...)
 	cmd.Env, cmd.Dir = x.bed.Env, x.bed.Work
@@ -132,6 +133,7 @@ func TestACPXExec(t *testing.T) {
 func TestACPXFiles(t *testing.T) {
 	t.Parallel()
 	x := newACPX(t, testbed.New(t, testbed.Anthropic))
+	x.as = testbed.Bare
 	out := x.ok("--approve-all", "--format", "json", "exec", "D:TOOL read README.md ; D:TOOL write new.txt text ; D:TOOL shell echo hi")
 	for _, method := range []string{"fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/release"} {
 		if !strings.Contains(out, strconv.Quote(method)) {

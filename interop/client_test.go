@@ -130,7 +130,10 @@ func reports(t *testing.T, printed []byte, want int) []report {
 func play(t *testing.T, bed *testbed.Bed, scenarios []scenario) {
 	t.Helper()
 	for i := range scenarios {
-		scenarios[i].Agent, scenarios[i].Cwd = bed.ACP(), bed.Work
+		scenarios[i].Cwd = bed.Work
+		if scenarios[i].Agent == nil {
+			scenarios[i].Agent = bed.ACP()
+		}
 	}
 	for i, r := range run(t, bed, scenarios) {
 		s := scenarios[i]

@@ -257,6 +257,10 @@ func lasting() []scenario {
 			},
 			check: checkReload,
 		},
+		{
+			Name: "modes", Prompt: "D:TOOL write asked.txt x ; D:TOOL write unasked.txt x ; D:SAY written", Next: "D:TOOL write later.txt x ; D:SAY again",
+			Answer: "accept-edits", check: checkModes,
+		},
 		{Name: "resume", Prompt: "D:SAY before", Next: "D:SAY after", check: checkResume},
 		{Name: "sessions", Prompt: "D:SAY hello", check: checkSessions},
 	}
@@ -265,6 +269,51 @@ func lasting() []scenario {
 // toldModel reports whether the model was sent text.
 func toldModel(bed *testbed.Bed, text string) bool {
 	return slices.ContainsFunc(bed.LLM.Requests(), func(q fakellm.Request) bool { return strings.Contains(string(q.Body), text) })
+}
+
+// checkModes holds that a mode settles what is asked, is told in both forms,
+// and is there again in the next processes.
+func checkModes(r report) {
+	const mode = "accept-edits"
+	type setup struct {
+		Modes struct {
+			Current string `json:"currentModeId"`
+		} `json:"modes"`
+		Options []struct {
+			ID      string `json:"id"`
+			Current string `json:"currentValue"`
+		} `json:"configOptions"`
+	}
+	var got struct {
+		Turn  turn `json:"turn"`
+		After turn `json:"after"`
+		Told  []struct {
+			Kind    string `json:"sessionUpdate"`
+			Current string `json:"currentModeId"`
+		} `json:"told"`
+		Asked   int   `json:"asked"`
+		Loaded  setup `json:"loaded"`
+		Resumed setup `json:"resumed"`
+	}
+	r.into(&got)
+	r.endsWell(got.Turn)
+	r.endsWell(got.After)
+	r.equal("permissions asked", got.Asked, 1)
+	var kinds []string
+	for _, u := range got.Told {
+		if u.Kind == "config_option_update" || u.Kind == "current_mode_update" && u.Current == mode {
+			kinds = append(kinds, u.Kind)
+		}
+	}
+	r.equal("updates about the mode", kinds, []string{"config_option_update", "current_mode_update"})
+	for name, s := range map[string]setup{"load": got.Loaded, "resume": got.Resumed} {
+		r.equal(name+": modes", s.Modes.Current, mode)
+		for _, o := range s.Options {
+			if o.ID == "mode" {
+				r.equal(name+": option", o.Current, mode)
+			}
+		}
+	}
 }
 
 // checkReload holds the replay against what was shown live.
@@ -349,7 +398,7 @@ func clientSide(bed *testbed.Bed) []scenario {
 			Prompts: []string{"D:TOOL read README.md", "D:TOOL write new.txt through the client"},
 			check:   func(r report) { checkFiles(r, bed, readme) },
 		},
-		{Name: "terminals", Prompt: "D:TOOL shell echo in the terminal", check: func(r report) { checkTerminals(r, bed) }},
+		{Name: "terminals", Agent: append(bed.ACP(), "--agent", testbed.Bare), Prompt: "D:TOOL shell echo in the terminal", check: func(r report) { checkTerminals(r, bed) }},
 		{
 			Name: "question", Prompt: `D:TOOL ask_user {"question":"Which colour?","choices":["red","blue"]}`,
 			Answer: map[string]any{"action": "accept", "content": map[string]any{"answer": "blue"}},

@@ -216,6 +216,33 @@ export async function config(run) {
   return { setup, answers, badMode, badValue, turn: await client.prompt(id, run.args.prompt) };
 }
 
+// modes: while a permission is open, the client changes the mode; then the
+// session is loaded and resumed by other processes.
+export async function modes(run) {
+  const { prompt, next, answer } = run.args;
+  let asked;
+  const open = new Promise((resolve) => (asked = resolve));
+  const first = await run.start({
+    permit: (params) => {
+      asked(params);
+      return new Promise(() => {}); // the person answers by the mode
+    },
+  });
+  const { id } = await first.newSession();
+  const turn = first.prompt(id, prompt);
+  await open;
+  await first.agent.request(session.setMode, { sessionId: id, modeId: answer });
+  const ended = await turn;
+  await first.close();
+
+  const second = await run.start();
+  const loaded = await second.load(id);
+  const after = await second.prompt(id, next);
+  await second.close();
+  const third = await run.start();
+  return { turn: ended, told: first.updates.map((u) => u.update), asked: first.hands.permissions.length, loaded, after, resumed: await third.resume(id) };
+}
+
 function values(option) {
   return option.options.flatMap((o) => o.options ?? [o]).map((o) => o.value);
 }

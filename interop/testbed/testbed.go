@@ -36,6 +36,10 @@ func (w Wire) path() string {
 	return "/v1"
 }
 
+// Bare is the alias of an agent without a sandbox: commands that are confined do
+// not run in the client's terminals.
+const Bare = "bare"
+
 // Bed is a place to try Grapnel in, for one test.
 type Bed struct {
 	LLM     *fakellm.Server
@@ -67,8 +71,16 @@ base_url = %q
 api_key = "fake-key"
 model = "fake-model"
 
+[acp]
+default_agent = "main"
+
 [agents.main]
 provider = "fake"
+
+[agents.bare]
+provider = "fake"
+[agents.bare.autonomy]
+sandbox = "none"
 `, wire, server.URL+wire.path()))
 	b.Command, b.Env = command(tb), b.environ()
 	return b
