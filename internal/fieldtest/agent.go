@@ -53,6 +53,14 @@ func NewWorld(t testing.TB, more ...string) *World {
 		server.Close()
 	})
 	w.URL = server.URL
+	w.ConfigureFake(more...)
+	return w
+}
+
+// ConfigureFake replaces config.toml: the fake model is the provider, and lines
+// of more go to the top.
+func (w *World) ConfigureFake(more ...string) {
+	w.T.Helper()
 	w.Configure(strings.Join(more, "\n") + fmt.Sprintf(`
 [providers.fake]
 kind = "openai-chat"
@@ -63,7 +71,6 @@ context_window = 100000
 [agents.main]
 provider = "fake"
 `, w.URL))
-	return w
 }
 
 func realDir(t testing.TB, dir string) string {
