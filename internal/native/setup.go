@@ -41,7 +41,7 @@ type selectChoice struct {
 func modeChoice(m policy.Mode) selectChoice {
 	switch m {
 	case policy.ModeAcceptEdits:
-		return selectChoice{string(m), "Accept edits", "File edits inside the workspace happen without asking"}
+		return selectChoice{string(m), "Accept edits", "File edits inside the workspace happen without asking, and so do its builds and tests in a sandbox"}
 	case policy.ModeFull:
 		return selectChoice{string(m), "Full", "Nothing is asked; forbidden paths stay forbidden"}
 	case policy.ModePlan:

@@ -151,6 +151,8 @@ func (j *judge) settleGrantable(st step, fits func(Pattern) bool, out outcome) s
 		return out(Ask, "medium risk", st.reason)
 	case st.repo && !j.set.Sandboxed:
 		return out(Ask, "no sandbox", st.reason+", and no sandbox confines it")
+	case st.repo && j.mode == ModeAcceptEdits:
+		return out(Allow, "sandbox", "the sandbox confines code of the repository")
 	case st.grammar:
 		return out(Allow, "shell", "part of the shell")
 	case !st.known && j.listed(st, true) == "":

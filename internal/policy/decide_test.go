@@ -88,6 +88,7 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	none := func(*Settings) {}
+	boxed := func(s *Settings) { s.Sandboxed = true }
 	labelled := remote("files__rm")
 	labelled.Kind = "read"
 	writesButSaysRead := edit("a")
@@ -162,6 +163,13 @@ func TestCalls(t *testing.T) {
 		{"a redirection accepted", none, shell("echo x > a"), ModeAcceptEdits, allow},
 		{"a redirection into git accepted", none, shell("echo x > .git/config"), ModeAcceptEdits, ask},
 		{"a command's own writing", none, shell("cp a b"), ModeAcceptEdits, askGrant},
+		{"code of the repository accepted", none, shell("./build.sh"), ModeAcceptEdits, askGrant},
+		{"code of the repository accepted, sandboxed", boxed, shell("./build.sh && cargo test && python3 x.py"), ModeAcceptEdits, allow},
+		{"code of the repository asked, sandboxed", boxed, shell("./build.sh"), ModeAsk, askGrant},
+		{"code of the repository planned, sandboxed", boxed, shell("./build.sh"), ModePlan, deny},
+		{"a commit, sandboxed", boxed, shell("git commit -m x"), ModeAcceptEdits, askGrant},
+		{"code in the command, sandboxed", boxed, shell("python3 -c 'print(1)'"), ModeAcceptEdits, ask},
+		{"an unknown program, sandboxed", boxed, shell("mytool"), ModeAcceptEdits, askGrant},
 		{"started outside", none, func() Subject { s := shell("ls"); s.Paths = []Path{look("/elsewhere", "/")}; return s }(), ModeAsk, deny},
 		{"started in a forbidden place", with2(Full, anywhere), func() Subject { s := shell("ls"); s.Paths = []Path{look("/etc", "/")}; return s }(), ModeFull, deny},
 	}
