@@ -125,7 +125,7 @@ func TestL4WholeTreeEnds(t *testing.T) {
 		"at SIGTERM":     func(a *Agent, _ string) { _ = syscall.Kill(a.Pid(), syscall.SIGTERM) },
 		"at SIGKILL":     func(a *Agent, _ string) { a.Crash() },
 	} {
-		for _, sandbox := range []string{"none", "auto"} {
+		for _, sandbox := range []string{"none", "bubblewrap", "landlock"} {
 			t.Run(name+"/sandbox "+sandbox, func(t *testing.T) {
 				t.Parallel()
 				w := custodyWorld(t, sandbox)
@@ -158,7 +158,7 @@ func TestL4GuardKilled(t *testing.T) {
 
 // When both die at once, the next start ends what is left, and only that.
 func TestL4NextStartReaps(t *testing.T) {
-	for _, sandbox := range []string{"none", "auto"} {
+	for _, sandbox := range []string{"none", "bubblewrap", "landlock"} {
 		t.Run("sandbox "+sandbox, func(t *testing.T) {
 			w := custodyWorld(t, sandbox)
 			a, s := w.Opened()
@@ -206,5 +206,26 @@ func TestL1NothingIsLeft(t *testing.T) {
 		if _, err := os.Stat(path); path != "" && err == nil {
 			t.Errorf("%s is left", path)
 		}
+	}
+}
+
+// L5: an MCP server that saves its state when its input ends has the time to.
+func TestL5ServersMaySave(t *testing.T) {
+	for name, end := range map[string]func(*Agent, string){
+		"at a close":     func(a *Agent, s string) { a.Must("session/close", object{"sessionId": s}, nil) },
+		"at end of file": func(a *Agent, _ string) { a.Quit() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := NewWorld(t)
+			a := w.Start()
+			a.Init()
+			saves := mcpServer("notes", "ok")
+			saves["command"] = "sh"
+			saves["args"] = []string{"-c", `"$0"; sleep 0.3; echo saved > "$1"`, os.Args[0], filepath.Join(w.Cwd, "saved")}
+			s := a.newWith(saves)
+			a.Prompt(s, "D:SAY the servers are there")
+			end(a, s)
+			waitFor(t, "the server's state", func() bool { return fileSize(filepath.Join(w.Cwd, "saved")) > 0 })
+		})
 	}
 }
