@@ -179,10 +179,7 @@ func (c *connection) instructions() string {
 // call runs a tool. It ends with ctx at once, and otherwise when the server has
 // given no sign of life for the server's timeout.
 func (c *connection) call(ctx context.Context, name string, input []byte, progress func(string)) (*sdk.CallToolResult, error) {
-	timeout := c.conf.Timeout
-	if timeout <= 0 {
-		timeout = DefaultTimeout
-	}
+	timeout := c.timeout()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	silent := time.AfterFunc(timeout, func() { end(&timeoutError{timeout}) })
@@ -200,10 +197,27 @@ func (c *connection) call(ctx context.Context, name string, input []byte, progre
 	defer forget()
 	params.SetProgressToken(token)
 	r, err := c.session.CallTool(ctx, params)
-	if late := (*timeoutError)(nil); err != nil && errors.As(context.Cause(ctx), &late) {
-		return nil, late
+	return r, c.late(ctx, err)
+}
+
+func (c *connection) timeout() time.Duration {
+	if c.conf.Timeout <= 0 {
+		return DefaultTimeout
 	}
-	return r, err
+	return c.conf.Timeout
+}
+
+// bounded ends a request that has no progress to report at the server's timeout.
+func (c *connection) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, c.timeout(), &timeoutError{c.timeout()})
+}
+
+// late is the error of a request, or that it took too long.
+func (c *connection) late(ctx context.Context, err error) error {
+	if late := (*timeoutError)(nil); err != nil && errors.As(context.Cause(ctx), &late) {
+		return late
+	}
+	return err
 }
 
 // listen registers who hears of a call's progress.

@@ -83,6 +83,25 @@ func callCtx(ctx context.Context, t *testing.T, s *Servers, name, input string) 
 	return c.Run(ctx, tool.SinkFunc(func([]tool.Content) {}))
 }
 
+func TestResources(t *testing.T) {
+	s := opened(t, program("test", ""), program("bare", "garbage"))
+	if r := call(t, s, "test__read_resource", `{}`); r.Text != "memo://plan  plan" {
+		t.Errorf("the list is %+v", r)
+	}
+	if r := call(t, s, "test__read_resource", `{"uri":"memo://plan"}`); !strings.Contains(r.Text, "the plan") {
+		t.Errorf("the plan is %+v", r)
+	}
+	if r := call(t, s, "test__read_resource", `{"uri":"memo://none"}`); !r.IsError || !strings.Contains(r.Text, "MCP server test refused read_resource") {
+		t.Errorf("nothing is %+v", r)
+	}
+	if r := call(t, s, "test__read_resource", `{"uri":7}`); !r.IsError {
+		t.Errorf("a number is %+v", r)
+	}
+	if lookup(s, "bare__read_resource") != nil {
+		t.Error("a server without resources has a tool for them")
+	}
+}
+
 // TestWhere: a process starts in the session's directory, and hears of the
 // session's directories and of those its command line names.
 func TestWhere(t *testing.T) {

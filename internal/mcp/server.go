@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -110,6 +111,9 @@ func (s *server) refresh(ctx context.Context, c *connection) error {
 		return err
 	}
 	tools, left := s.remote(found)
+	if c.hasResources() && !slices.ContainsFunc(tools, func(t *remoteTool) bool { return t.own == readResource }) {
+		tools = append(tools, s.resourceTool())
+	}
 	s.mu.Lock()
 	again := s.conn == nil && s.told
 	s.conn, s.tools, s.why, s.told = c, tools, "", false

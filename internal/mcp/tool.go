@@ -30,6 +30,7 @@ type remoteTool struct {
 	spec       tool.Spec
 	definition string // tells one definition of the tool from another
 	destroys   bool   // by its own word
+	resources  bool   // it is ours and reads the server's resources
 }
 
 // remote makes tools of what a server lists, and returns the names of those that
@@ -111,13 +112,21 @@ func (t *remoteTool) run(ctx context.Context, env *tool.Env, arguments jsontext.
 	if err != nil {
 		return failure(err)
 	}
-	show, stop := showing(out)
-	r, err := c.call(ctx, t.own, arguments, show)
-	stop()
+	r, err := t.ask(ctx, c, arguments, out)
 	if err != nil {
 		return failure(t.failed(ctx, c, err))
 	}
 	return take(r, upload.Store{Roots: env.Roots, Cwd: env.Cwd})
+}
+
+// ask puts the call to the server.
+func (t *remoteTool) ask(ctx context.Context, c *connection, arguments jsontext.Value, out tool.Sink) (*sdk.CallToolResult, error) {
+	if t.resources {
+		return c.resource(ctx, arguments)
+	}
+	show, stop := showing(out)
+	defer stop()
+	return c.call(ctx, t.own, arguments, show)
 }
 
 // failed says what became of a call that has no result.
