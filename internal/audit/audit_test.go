@@ -260,7 +260,7 @@ func TestLockIsBounded(t *testing.T) {
 	}
 	start := time.Now()
 	err = New(Options{Dir: dir}).Record(t.Context(), Entry{Event: Call})
-	if err == nil || !strings.Contains(err.Error(), "continue or end a stopped one") {
+	if err == nil || !strings.Contains(err.Error(), "if one was stopped, continue or end it") {
 		t.Errorf("error %v", err)
 	}
 	if took := time.Since(start); took > 3*lockBound {

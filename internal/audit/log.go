@@ -64,22 +64,23 @@ func New(o Options) *Log {
 func (l *Log) Path() string { return filepath.Join(l.opts.Dir, FileName) }
 
 // Record appends an entry, after all there are. When it returns nil, the entry
-// survives the end of this process, however that ends. The error says in one
+// survives the end of this process, however that ends. It does not end with its
+// context: what was cancelled is on record too. The error says in one
 // sentence that the log cannot be written and why.
-func (l *Log) Record(ctx context.Context, e Entry) error {
+func (l *Log) Record(_ context.Context, e Entry) error {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.record(ctx, e); err != nil {
+	if err := l.record(e); err != nil {
 		return fmt.Errorf("the audit log %s cannot be written: %w", l.Path(), err)
 	}
 	return nil
 }
 
-func (l *Log) record(ctx context.Context, e Entry) (err error) {
-	lock, err := l.lock(ctx)
+func (l *Log) record(e Entry) (err error) {
+	lock, err := l.lock()
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (l *Log) record(ctx context.Context, e Entry) (err error) {
 }
 
 // lock takes the lock that all processes share.
-func (l *Log) lock(ctx context.Context) (*os.File, error) {
+func (l *Log) lock() (*os.File, error) {
 	if err := os.MkdirAll(l.opts.Dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -101,22 +102,14 @@ func (l *Log) lock(ctx context.Context) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockBound)
-	defer cancel()
-	for wait := 50 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		err := filelock.TryLock(f, filelock.Exclusive)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, filelock.ErrHeld) {
-			return nil, errors.Join(err, f.Close())
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("another grapnel process has held it for %s; continue or end a stopped one", lockBound), f.Close())
-		}
+	err = filelock.LockWithin(f, filelock.Exclusive, lockBound)
+	if err == nil {
+		return f, nil
 	}
+	if errors.Is(err, filelock.ErrHeld) {
+		err = fmt.Errorf("another process does not let it go (%w): if one was stopped, continue or end it", err)
+	}
+	return nil, errors.Join(err, f.Close())
 }
 
 // open opens the file to append to: begun, mended or rotated where that is due,

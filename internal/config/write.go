@@ -67,12 +67,9 @@ func rewrite(home Home, change func(text []byte) ([]byte, []Problem, error)) ([]
 	return warnings, replace(home.File(), before, after)
 }
 
-const (
-	// lockBound is how long a change waits for the one of another process, which
-	// takes milliseconds.
-	lockBound = 5 * time.Second
-	lockPause = 5 * time.Millisecond
-)
+// lockBound is how long a change waits for the one of another process, which
+// takes milliseconds.
+const lockBound = 5 * time.Second
 
 // lock keeps other processes from changing the file.
 func (h Home) lock() (unlock func(), err error) {
@@ -80,15 +77,10 @@ func (h Home) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the configuration: %w", err)
 	}
-	for start := time.Now(); ; time.Sleep(lockPause) {
-		err := filelock.TryLock(f, filelock.Exclusive)
-		if err == nil {
-			return func() { _ = f.Close() }, nil
-		}
-		if !errors.Is(err, filelock.ErrHeld) || time.Since(start) > lockBound {
-			return nil, errors.Join(fmt.Errorf("another process is changing %s: %w; run the command again", h.File(), err), f.Close())
-		}
+	if err := filelock.LockWithin(f, filelock.Exclusive, lockBound); err != nil {
+		return nil, errors.Join(fmt.Errorf("another process is changing %s (%w); run the command again", h.File(), err), f.Close())
 	}
+	return func() { _ = f.Close() }, nil
 }
 
 // replace writes the file in one step. A link is followed, so that a file kept

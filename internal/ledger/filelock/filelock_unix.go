@@ -18,17 +18,33 @@ func lock(f *os.File, m Mode, wait bool) error {
 	if !wait {
 		how |= unix.LOCK_NB
 	}
-	for {
-		switch err := unix.Flock(int(f.Fd()), how); err {
-		case unix.EINTR:
-		case unix.EWOULDBLOCK:
-			return ErrHeld
-		default:
-			return pathError(f, "lock", err)
+	err := control(f, func(fd int) error {
+		for {
+			if err := unix.Flock(fd, how); err != unix.EINTR {
+				return err
+			}
 		}
+	})
+	if err == unix.EWOULDBLOCK {
+		return ErrHeld
 	}
+	return pathError(f, "lock", err)
 }
 
 func unlock(f *os.File) error {
-	return pathError(f, "unlock", unix.Flock(int(f.Fd()), unix.LOCK_UN))
+	return pathError(f, "unlock", control(f, func(fd int) error { return unix.Flock(fd, unix.LOCK_UN) }))
+}
+
+// control calls op with the descriptor of f, which stays f's even if f is closed
+// meanwhile.
+func control(f *os.File, op func(fd int) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := conn.Control(func(fd uintptr) { failed = op(int(fd)) }); err != nil {
+		return err
+	}
+	return failed
 }

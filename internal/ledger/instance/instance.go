@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -51,6 +52,10 @@ type Peer struct {
 	Socket string // where it listens
 }
 
+// doorBound is how long opening waits for others that are opening, which takes
+// milliseconds; one that has the door for longer was stopped.
+const doorBound = 10 * time.Second
+
 // Open makes this process an instance in dir, which is created (0700) when it
 // is missing, and removes what dead instances left there.
 func Open(dir string) (*Instance, error) {
@@ -66,7 +71,11 @@ func Open(dir string) (*Instance, error) {
 		return nil, fmt.Errorf("the run directory cannot be written: %w: check its owner and permissions", err)
 	}
 	defer door.Close()
-	if err := filelock.Lock(door, filelock.Exclusive); err != nil {
+	err = filelock.LockWithin(door, filelock.Exclusive, doorBound)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("the run directory %s is locked by another process (%w): if one was stopped, continue or end it", dir, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the run directory %s cannot be locked: %w: choose a configuration directory on a local disk", dir, err)
 	}
 	sweep(dir)

@@ -3,8 +3,10 @@ package sqlite
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
@@ -60,6 +62,19 @@ func (l *Ledger) damaged(err error) error {
 		markSuspect(l.path)
 	}
 	return &DamagedError{Path: l.path, Err: err}
+}
+
+// lockBound is how long this process waits for the store's locks. Others hold
+// them for milliseconds, a slow disk for a second or two; one that has them for
+// longer was stopped.
+const lockBound = 10 * time.Second
+
+// lockError says what to do about a lock that others do not let go.
+func (l *Ledger) lockError(err error) error {
+	if !errors.Is(err, filelock.ErrHeld) {
+		return err
+	}
+	return fmt.Errorf("the session store %s is locked by another process (%w): if one was stopped, continue or end it; grapnel doctor lists those of this configuration", l.path, err)
 }
 
 // unlock is filelock.Unlock for defer, where nothing is left to do about an

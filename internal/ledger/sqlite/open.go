@@ -81,8 +81,8 @@ func (l *Ledger) open(ctx context.Context) (err error) {
 			err = errors.Join(err, l.users.Close(), lock.Close())
 		}
 	}()
-	if err := filelock.Lock(lock, filelock.Exclusive); err != nil {
-		return err
+	if err := filelock.LockWithin(lock, filelock.Exclusive, lockBound); err != nil {
+		return l.lockError(err)
 	}
 	defer unlock(lock)
 	return l.connect(ctx, lock)

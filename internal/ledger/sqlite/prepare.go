@@ -36,7 +36,7 @@ func (l *Ledger) prepare(ctx context.Context, conn *sql.Conn) error {
 	if err := conn.QueryRowContext(ctx, "SELECT epoch FROM schema_version").Scan(&l.epoch); err != nil {
 		return err
 	}
-	return filelock.Lock(l.users, filelock.Shared)
+	return l.lockError(filelock.LockWithin(l.users, filelock.Shared, lockBound))
 }
 
 // identify returns the version of the store; 0 for an empty file.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -47,6 +48,8 @@ const (
 type writer struct {
 	l     *Ledger
 	lock  *os.File // shared between processes
+	gate  *filelock.Waiter
+	bound time.Duration // of the wait for lock
 	conn  *sql.Conn
 	stmts *statements
 
@@ -69,7 +72,7 @@ type owned struct {
 }
 
 func newWriter(l *Ledger, lock *os.File, conn *sql.Conn) *writer {
-	w := &writer{l: l, lock: lock, conn: conn, stmts: newStatements(conn), owned: make(map[string]*owned)}
+	w := &writer{l: l, lock: lock, gate: filelock.NewWaiter(lock), bound: lockBound, conn: conn, stmts: newStatements(conn), owned: make(map[string]*owned)}
 	w.idle.L = &w.mu
 	return w
 }
@@ -171,8 +174,8 @@ func (w *writer) gather(first *request) []*request {
 // run commits a group. When its transaction fails, each request gets one of its
 // own, so that none fails for another's sake.
 func (w *writer) run(group []*request) {
-	if err := filelock.Lock(w.lock, filelock.Exclusive); err != nil {
-		settle(group, err)
+	if err := w.gate.Lock(w.bound); err != nil {
+		settle(group, w.l.lockError(err))
 		return
 	}
 	defer unlock(w.lock)
