@@ -30,6 +30,8 @@ var targets = []target{
 	{what: "the same, against one signal to their process group", value: metric{"KillTree/custody", "x-base"}, unit: "×"},
 	{what: "end of such a tree by its guard alone", value: metric{"KillTree/guard", "ms-p50"}, limit: 50, unit: "ms"},
 	{what: "call of an MCP server's tool, beyond a bare client of the SDK", value: metric{"MCPCall", "ms-over"}, limit: 0.3, unit: "ms"},
+	{what: "judge a command, its paths looked up on disk", value: metric{"PolicyCommand", "us-p50"}, limit: 20, unit: "µs"},
+	{what: "judge a call on a file", value: metric{"PolicyPath", "us-p50"}, limit: 20, unit: "µs"},
 	{what: "append an event to a new session, against a bare SQLite commit", value: metric{"Append/after=1", "x-base"}, limit: 2, unit: "×"},
 	{what: "after 10,000 events", value: metric{"Append/after=10000", "x-base"}, limit: 2, unit: "×"},
 	{what: "after 100,000 events", value: metric{"Append/after=100000", "x-base"}, limit: 2, unit: "×"},

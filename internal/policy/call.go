@@ -13,19 +13,19 @@ type call struct {
 	args []word
 }
 
-// simple judges a simple command. text is how to show it when its words are not
-// all known.
-func (sc *scan) simple(words []word, text string) {
+// simple judges a simple command. text says how to show it when its words are
+// not all known.
+func (sc *scan) simple(words []word, text func() string) {
 	first := words[0]
 	if !first.known {
-		sc.trouble(text, "which command it runs is known only when it runs")
+		sc.trouble(text(), "which command it runs is known only when it runs")
 		return
 	}
 	c := &call{scan: sc, name: programName(first.text), args: words[1:]}
 	canonical := append([]word{literal(c.name)}, c.args...)
-	c.step = step{program: c.name, pattern: joinWords(canonical), loose: joinLoosely(canonical), text: text}
-	if c.step.pattern != "" {
-		c.step.text = clip(c.step.pattern)
+	c.step = step{program: c.name, pattern: joinWords(canonical)}
+	if c.step.loose, c.step.text = c.step.pattern, clip(c.step.pattern); c.step.pattern == "" {
+		c.step.loose, c.step.text = joinLoosely(canonical), text()
 	}
 	if strings.Contains(c.name, "/") {
 		c.localProgram()

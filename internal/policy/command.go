@@ -51,7 +51,7 @@ type settled struct {
 }
 
 func (j *judge) scan() []step {
-	sc := &scan{subject: j.s, home: j.set.Home, dirs: []string{j.s.Cwd}}
+	sc := &scan{parse: j.parse, subject: j.s, home: j.set.Home, dirs: []string{j.s.Cwd}}
 	if j.s.Command != "" {
 		sc.script(j.s.Command)
 	}
@@ -60,7 +60,7 @@ func (j *judge) scan() []step {
 		for i, a := range j.s.Argv {
 			words[i] = literal(a)
 		}
-		sc.simple(words, strings.Join(j.s.Argv, " "))
+		sc.simple(words, func() string { return strings.Join(j.s.Argv, " ") })
 	}
 	return sc.steps
 }
@@ -72,7 +72,9 @@ func (j *judge) settle(st step) settled {
 		return settled{Step{Text: st.text, Verdict: v, Rule: rule, Reason: reason, Risk: st.risk}, st.hard}
 	}
 	fits := func(p Pattern) bool { return st.pattern != "" && p.matchCommand(j.s.Tool, st.pattern) }
-	touches := func(p Pattern) bool { return st.loose != "" && p.matchCommand(j.s.Tool, st.loose) }
+	touches := func(p Pattern) bool {
+		return st.loose != "" && p.matchCommand(j.s.Tool, st.loose) || st.plain != "" && p.matchCommand(j.s.Tool, st.plain)
+	}
 	exact := func(p Pattern) bool { return p.exact() && fits(p) }
 	if st.forbidden != "" {
 		return out(Deny, "forbidden_paths", st.forbidden+" is forbidden")

@@ -157,6 +157,8 @@ func TestCalls(t *testing.T) {
 		{"always_ask behind a wrapper", lists("", "shell(ls *)", ""), shell("timeout 5 ls"), ModeAsk, ask},
 		{"deny command", lists("", "", "shell(git push *)"), shell("ls && git push"), ModeAsk, deny},
 		{"deny command with unknown words", lists("", "", "shell(git push *)"), shell("git push $x"), ModeAsk, deny},
+		{"deny command with options in front", lists("", "", "shell(git push *)"), shell("git -C . --no-pager push origin"), ModeAsk, deny},
+		{"always_ask command with options in front", lists("shell(git *)", "shell(git push *)", ""), shell("git -P push"), ModeAsk, ask},
 		{"deny command repeated by xargs", lists("", "", "shell(rm *)"), shell("ls | xargs rm"), ModeAsk, deny},
 		{"deny command at full", both(with2(Full, none), lists("", "", "shell(git push *)")), shell("git push"), ModeFull, deny},
 

@@ -8,7 +8,13 @@
 // beats auto_approve, which beats grants a person gave.
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // Level is how much an agent may do, [autonomy].level.
 type Level string
@@ -191,6 +197,17 @@ type Policy struct {
 	autoApprove []Pattern
 	alwaysAsk   []Pattern
 	deny        []Pattern
+	parsers     sync.Pool // of *syntax.Parser: making one costs as much as using it
+}
+
+// parse parses shell text.
+func (p *Policy) parse(text string) (*syntax.File, error) {
+	parser, ok := p.parsers.Get().(*syntax.Parser)
+	if !ok {
+		parser = syntax.NewParser(syntax.Variant(syntax.LangBash))
+	}
+	defer p.parsers.Put(parser)
+	return parser.Parse(strings.NewReader(text), "")
 }
 
 // New returns the policy of the settings. The error is about a pattern that

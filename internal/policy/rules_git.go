@@ -36,6 +36,7 @@ func (c *call) git() {
 	}
 	if !plain {
 		c.step.general = ""
+		c.step.plain = joinLoosely(append([]word{literal("git"), literal(sub)}, c.args...))
 	}
 	c.gitPaths(sub)
 }

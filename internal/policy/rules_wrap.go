@@ -9,7 +9,8 @@ func (c *call) inner(words []word) {
 		return
 	}
 	c.wrapped++
-	c.simple(words, clip(c.step.text))
+	shown := c.step.text
+	c.simple(words, func() string { return clip(shown) })
 	c.wrapped--
 }
 

@@ -33,6 +33,7 @@ type step struct {
 	program   string // the command's name; "" for what is no command
 	pattern   string // canonical text; "" when not known beforehand
 	loose     string // canonical text with … for what is not known
+	plain     string // loose without the options in front of a subcommand; "" when it is the same
 	general   string // a wider pattern a grant may cover instead
 	risk      Risk
 	reason    string // of the risk, of hard, or of repo
@@ -49,6 +50,7 @@ type step struct {
 
 // scan collects the steps of a script.
 type scan struct {
+	parse   func(text string) (*syntax.File, error)
 	subject *Subject
 	home    string
 	dirs    []string // where the script may stand
@@ -74,7 +76,7 @@ func (sc *scan) script(text string) {
 		sc.trouble(text, "it holds bytes shells read in different ways")
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := sc.parse(text)
 	if err != nil {
 		sc.trouble(text, "it cannot be parsed")
 		return
@@ -174,7 +176,7 @@ func (sc *scan) call(n *syntax.CallExpr) {
 	for i, a := range n.Args {
 		words[i] = readWord(a, sc.home).finish()
 	}
-	sc.simple(words, source(n))
+	sc.simple(words, func() string { return source(n) })
 }
 
 // repeated reports whether the place the walk is at may run more than once or
