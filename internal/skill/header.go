@@ -17,11 +17,11 @@ import (
 // the Agent Skills convention has it. Members it does not name are left alone,
 // allowed-tools among them: a skill permits nothing.
 type header struct {
-	Name          string `yaml:"name"`
-	Description   string `yaml:"description"`
-	UserInvocable *bool  `yaml:"user-invocable"`
-	UserOnly      bool   `yaml:"disable-model-invocation"`
-	Hint          any    `yaml:"argument-hint"`
+	Name          string    `yaml:"name"`
+	Description   string    `yaml:"description"`
+	UserInvocable *bool     `yaml:"user-invocable"`
+	UserOnly      bool      `yaml:"disable-model-invocation"`
+	Hint          yaml.Node `yaml:"argument-hint"` // as it is written: aliases in it would grow without end
 }
 
 // defaultHint is shown for a skill that does not say what may follow its name.
@@ -100,19 +100,29 @@ func unmarshal(head string, h *header) error {
 }
 
 // hint is argument-hint, which people write as text or, meaning text, as a list
-// in brackets.
-func hint(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []any:
+// in brackets. Anything else in it says nothing.
+func hint(n yaml.Node) string {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return plainText(&n)
+	case yaml.SequenceNode:
 		var words []string
-		for _, w := range v {
-			words = append(words, "["+fmt.Sprint(w)+"]")
+		for _, w := range n.Content {
+			if text := plainText(w); text != "" {
+				words = append(words, "["+text+"]")
+			}
 		}
 		return strings.Join(words, " ")
 	}
 	return ""
+}
+
+// plainText is the text of a scalar, "" of everything else.
+func plainText(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return ""
+	}
+	return n.Value
 }
 
 // clip shortens text to max characters.

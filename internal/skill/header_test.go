@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -31,6 +32,8 @@ func TestParse(t *testing.T) {
 		{"hint", "---\ndescription: d\nargument-hint: what to check\n---\n", Skill{Name: "folder", Description: "d", User: true, Model: true, Hint: "what to check"}, ""},
 		{"hint in brackets", "---\ndescription: d\nargument-hint: [issue] [3]\n---\n", Skill{}, ""},
 		{"hint as a list", "---\ndescription: d\nargument-hint: [issue, 3]\n---\n", Skill{Name: "folder", Description: "d", User: true, Model: true, Hint: "[issue] [3]"}, ""},
+		{"hint of other things", "---\ndescription: d\nargument-hint: [a, {b: c}, [d], ~]\n---\n", Skill{Name: "folder", Description: "d", User: true, Model: true, Hint: "[a]"}, ""},
+		{"hint that is null", "---\ndescription: d\nargument-hint:\n---\n", Skill{Name: "folder", Description: "d", User: true, Model: true}, ""},
 		{"members of others", "---\ndescription: d\nallowed-tools: Bash(rm *)\nlicense: MIT\nmetadata:\n  a: b\n---\n", Skill{Name: "folder", Description: "d", User: true, Model: true}, ""},
 	} {
 		got, body, err := parse([]byte(c.in), "folder")
@@ -46,6 +49,23 @@ func TestParse(t *testing.T) {
 		if d := cmp.Diff(c.want, got, cmpopts.IgnoreUnexported(Skill{})); d != "" || body != c.body || err != nil {
 			t.Errorf("%s: %v %q\n%s", c.name, err, body, d)
 		}
+	}
+}
+
+// TestParseAliases: a header of a few KiB cannot be made to grow into gigabytes.
+func TestParseAliases(t *testing.T) {
+	repeated := func(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
+	in := "---\ndescription: d\nargument-hint:\n- [" + repeated("0", 2500) + "]\n" + // what keeps the share of aliases low
+		"- &text " + strings.Repeat("x", 4000) + "\n- &many [" + repeated("*text", 500) + "]\n- [" + repeated("*many", 300) + "]\n---\n"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, _, err := parse([]byte(in), "folder")
+	runtime.ReadMemStats(&after)
+	if err != nil || utf8.RuneCountInString(s.Hint) > maxDescription {
+		t.Errorf("%v, a hint of %d bytes", err, len(s.Hint))
+	}
+	if grown := (after.TotalAlloc - before.TotalAlloc) >> 20; grown > 32 {
+		t.Errorf("%d MiB were allocated for a header of %d bytes", grown, len(in))
 	}
 }
 
@@ -69,7 +89,6 @@ func TestParseRefuses(t *testing.T) {
 		{"long name", "---\nname: " + strings.Repeat("x", 65) + "\ndescription: d\n---\n", "lower-case"},
 		{"not UTF-8", "---\ndescription: caf\xe9\n---\n", "not UTF-8"},
 		{"body not UTF-8", "---\ndescription: d\n---\ncaf\xe9", "not UTF-8"},
-		{"aliases", "---\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d]\nargument-hint: [*e,*e,*e,*e,*e,*e,*e,*e]\ndescription: d\n---\n", "excessive aliasing"},
 	} {
 		_, _, err := parse([]byte(c.in), "folder")
 		if err == nil || !strings.Contains(err.Error(), c.why) || strings.Contains(err.Error(), "\n") {
