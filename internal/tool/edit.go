@@ -12,6 +12,13 @@ type edit struct {
 	all      bool // every occurrence; otherwise there must be one
 }
 
+// maxEdited bounds a text that edits are being made in, in bytes, for a few of
+// them could make gigabytes of it. It leaves room for what a later edit removes;
+// how much may be written is a matter of the file.
+const maxEdited = 32 << 20
+
+var errGrown = fmt.Errorf("the text would grow beyond %d bytes; give the edits a smaller new_text or fewer places", maxEdited)
+
 // applyEdits applies edits one after the other, each to what the one before it
 // left, or none of them. Line ends are matched alike whether LF or CRLF; the
 // text keeps the ones it has, and new lines get the ending of their
@@ -24,6 +31,9 @@ func applyEdits(text string, edits []edit, apply func(string, edit) (string, err
 	before := text
 	for i, e := range edits {
 		next, err := apply(text, e)
+		if err == nil && len(next) > max(maxEdited, len(text)) {
+			err = errGrown
+		}
 		if err != nil && len(edits) > 1 {
 			return "", fmt.Errorf("edit %d of %d: %w; nothing was changed", i+1, len(edits), err)
 		}
@@ -71,6 +81,9 @@ func replaceAll(text string, lf *lfText, old, repl string) (string, error) {
 		out.WriteString(text[lf.raw(done):lf.raw(i)])
 		out.WriteString(lf.restore(repl, i))
 		done = i + len(old)
+		if out.Len() > max(maxEdited, len(text)) {
+			return "", errGrown
+		}
 	}
 	if done == 0 {
 		return "", fmt.Errorf("old_text has 0 matches%s", nearMiss(lf.text, old))

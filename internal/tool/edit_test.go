@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,8 @@ func TestApplyEdits(t *testing.T) {
 		"mixed, in lf part":     {"a\r\nb\nc\r\n", []edit{{old: "b", new: "b\nx"}}, "a\r\nb\nx\nc\r\n", ""},
 		"mixed, in crlf part":   {"a\r\nb\nc\r\n", []edit{{old: "c", new: "c\nx"}}, "a\r\nb\nc\r\nx\r\n", ""},
 		"lone cr stays":         {"a\rb\r\nc", []edit{{old: "c", new: "d"}}, "a\rb\r\nd", ""},
+		"grows without end":     {strings.Repeat("a", 1<<16), []edit{{old: "a", new: strings.Repeat("b", 1<<20), all: true}}, "", "grow beyond"},
+		"grows edit by edit":    {"a", slices.Repeat([]edit{{old: "a", new: strings.Repeat("b", 1<<20) + "a"}}, 40), "", "grow beyond"},
 		"dollar is no pattern":  {"a", []edit{{old: "a", new: "$0\\1"}}, "$0\\1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -167,22 +168,26 @@ func editNotebook(text string, e edit) (string, error) {
 	return n.editCells(hits, e)
 }
 
-// editCells edits the sources from the last to the first, so that the places of
-// the others stay.
+// editCells edits the sources that hits names, in the order of the text; one
+// that is named again is done already.
 func (n *notebook) editCells(hits []int, e edit) (string, error) {
-	text := n.text
-	for k := len(hits) - 1; k >= 0; k-- {
-		if k+1 < len(hits) && hits[k+1] == hits[k] {
-			continue
-		}
-		s := n.sources[hits[k]]
+	var out strings.Builder
+	done := 0
+	for _, hit := range slices.Compact(hits) {
+		s := n.sources[hit]
 		edited, err := applyEdit(s.text, e)
 		if err != nil {
 			return "", err
 		}
-		text = text[:s.start] + s.encode(edited, text[s.start:s.end]) + text[s.end:]
+		out.WriteString(n.text[done:s.start])
+		out.WriteString(s.encode(edited, n.text[s.start:s.end]))
+		done = s.end
+		if out.Len() > max(maxEdited, len(n.text)) {
+			return "", errGrown
+		}
 	}
-	return text, nil
+	out.WriteString(n.text[done:])
+	return out.String(), nil
 }
 
 // cellList names the cells of the first few hits.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,6 +111,20 @@ func TestNotebookOnOneLine(t *testing.T) {
 	got, err := editedNotebook(before, []edit{{old: "b", new: "c\nd"}})
 	if want := strings.Replace(before, `"b"]`, `"c\n", "d"]`, 1); got != want || err != nil {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestNotebookOfManyCells: all of many cells are edited, and the notebook does
+// not grow without end.
+func TestNotebookOfManyCells(t *testing.T) {
+	cells := strings.TrimSuffix(strings.Repeat(`{"source":"a"},`, 500), ",")
+	got, err := editedNotebook(`{"cells":[`+cells+`]}`, []edit{{old: "a", new: "b", all: true}})
+	if want := `{"cells":[` + strings.ReplaceAll(cells, `"a"`, `"b"`) + `]}`; got != want || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	_, err = editedNotebook(`{"cells":[`+cells+`]}`, []edit{{old: "a", new: strings.Repeat("b", 1<<20), all: true}})
+	if !errors.Is(err, errGrown) {
+		t.Errorf("grown: %v", err)
 	}
 }
 
