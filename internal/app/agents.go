@@ -74,6 +74,7 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 	autonomy := c.AutonomyOf(alias)
 	conf := c.Agents[alias]
 	n := &native.Agent{
+		Problem: a.conf.problem,
 		Alias: alias, Workspace: existingDir(c.WorkspacePath(alias)),
 		SharedSkills: c.Home().Skills(),
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,

@@ -15,6 +15,9 @@ import (
 type live struct {
 	home    config.Home
 	environ []string
+	// broken is told, once each time, that a file that was in force no longer
+	// can be. It must not ask for the configuration.
+	broken func(error)
 
 	mu   sync.Mutex
 	conf *config.Config // last good one
@@ -48,8 +51,11 @@ func (l *live) read(s stamp) {
 	l.seen = s
 	c, err := config.Load(l.home, l.environ)
 	l.err = err
-	if err == nil {
+	switch {
+	case err == nil:
 		l.conf = c
+	case l.conf != nil && l.broken != nil:
+		l.broken(err)
 	}
 }
 

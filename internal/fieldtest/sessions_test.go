@@ -359,3 +359,46 @@ func TestE4LoadIsLinear(t *testing.T) {
 		t.Errorf("%d updates were replayed", n)
 	}
 }
+
+// A configuration that is broken while a session is open is told once, to the
+// people and to whoever started the process; the session goes on.
+func TestConfigurationBrokenWhileRunning(t *testing.T) {
+	w := NewWorld(t)
+	good, err := os.ReadFile(filepath.Join(w.Home, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, s := w.Opened()
+	const title = "The configuration was changed and cannot be used"
+	told := func(from int) int {
+		n := 0
+		for _, m := range a.Messages()[from:] {
+			if strings.Contains(string(m.Params), title) {
+				n++
+			}
+		}
+		return n
+	}
+	a.Prompt(s, "D:SAY one")
+	if told(0) != 0 {
+		t.Error("a good configuration is complained of")
+	}
+	for round := range 2 {
+		from := a.Lines()
+		w.Configure(fmt.Sprintf("[acp\n# %d", round))
+		for range 2 {
+			if got := a.Prompt(s, "D:SAY two").StopReason(); got != "end_turn" {
+				t.Fatal(got)
+			}
+		}
+		if n := told(from); n != 1 {
+			t.Errorf("round %d: told %d times\n%s", round, n, a.Transcript())
+		}
+		w.Configure(string(good))
+		a.Prompt(s, "D:SAY three")
+	}
+	a.Quit()
+	if n := strings.Count(a.Stderr(), "config.toml was changed and cannot be used; what it said before stays in force:"); n != 2 {
+		t.Errorf("stderr says it %d times:\n%s", n, a.Stderr())
+	}
+}

@@ -39,7 +39,8 @@ type handle struct {
 	budget  budget
 	past    *history
 	servers *mcp.Servers
-	awaited bool // the first prompt has waited for the servers
+	problem string // of the configuration, as people were told
+	awaited bool   // the first prompt has waited for the servers
 
 	skills *skills
 	prompt prompt

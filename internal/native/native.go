@@ -38,6 +38,10 @@ type Agent struct {
 	// Info says what is known of a model without credentials.
 	Info func(model string) model.Info
 
+	// Problem is why the configuration as it is now is not in force, nil when it
+	// is. People are told when it changes. A nil func has none.
+	Problem func() error
+
 	SystemPrompt  string // replaces the opening of ours
 	MaxIterations int    // model steps in one turn
 	// MaxActionsPerHour bounds the acting calls of one session; 0 does not.

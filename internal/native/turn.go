@@ -79,6 +79,9 @@ func (t *turn) converse(ctx context.Context, parts []model.Part) (session.StopRe
 	if err := t.awaitServers(ctx); err != nil {
 		return "", err
 	}
+	if err := t.tellOfProblem(ctx); err != nil {
+		return "", err
+	}
 	if err := t.connect(ctx); err != nil {
 		return "", err
 	}
