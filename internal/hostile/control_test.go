@@ -55,10 +55,12 @@ const controlTime = 5 * time.Second
 // returns what the model gets to see.
 func (g *ground) carelessly(tries []try) []byte {
 	var seen bytes.Buffer
+	c := careless{repo: g.repo, home: g.home, env: append(cleanEnv(), g.environ()...)}
 	for _, t := range tries {
+		t.input = g.fill(t.input)
 		done := make(chan []byte, 1)
-		go func() {
-			out, err := g.careless(t)
+		go func() { // it may hang for good
+			out, err := c.run(t)
 			if err != nil {
 				out = append(out, []byte("\n"+err.Error())...)
 			}
@@ -82,23 +84,29 @@ func hanging(t try) time.Duration {
 	return controlTime / 10
 }
 
-// careless runs one tool.
-func (g *ground) careless(t try) ([]byte, error) {
+// careless is an agent without any care.
+type careless struct {
+	repo, home string
+	env        []string
+}
+
+// run runs one tool.
+func (c careless) run(t try) ([]byte, error) {
 	var in struct {
 		Path, Command, Cwd, Content, Pattern, URL string
 		OldText                                   string `json:"old_text"`
 		NewText                                   string `json:"new_text"`
 		Args                                      []string
 	}
-	if err := json.Unmarshal([]byte(g.fill(t.input)), &in); err != nil {
+	if err := json.Unmarshal([]byte(t.input), &in); err != nil {
 		return nil, err
 	}
-	path := g.carelessPath(in.Path)
+	path := c.path(in.Path)
 	switch t.tool {
 	case "shell":
-		return g.carelessShell(in.Command, in.Cwd)
+		return c.shell(in.Command, in.Cwd)
 	case "git":
-		return g.carelessShell("git "+quoteAll(in.Args), "")
+		return c.shell("git "+quoteAll(in.Args), "")
 	case "file_read", "deliver_file", "upload":
 		return carelessRead(path)
 	case "file_write":
@@ -110,26 +118,26 @@ func (g *ground) careless(t try) ([]byte, error) {
 		text, err := os.ReadFile(path)
 		return nil, errors.Join(err, os.WriteFile(path, bytes.ReplaceAll(text, []byte(in.OldText), []byte(in.NewText)), 0o600))
 	case "list_dir":
-		return g.carelessShell("ls "+quoteAll([]string{path}), "")
+		return c.shell("ls "+quoteAll([]string{path}), "")
 	case "glob_search":
-		found, err := filepath.Glob(g.carelessPath(in.Pattern))
+		found, err := filepath.Glob(c.path(in.Pattern))
 		return []byte(strings.Join(found, "\n")), err
 	case "content_search":
-		return g.carelessShell("grep -Rn "+quoteAll([]string{in.Pattern, path}), "")
+		return c.shell("grep -Rn "+quoteAll([]string{in.Pattern, path}), "")
 	case "web_fetch":
 		return carelessFetch(in.URL)
 	}
 	return nil, errors.New("no such tool")
 }
 
-func (g *ground) carelessPath(path string) string {
+func (c careless) path(path string) string {
 	path, _, _ = strings.Cut(path, "\x00") // as C reads it
 	if rest, ok := strings.CutPrefix(path, "~"); ok {
-		path = g.home + rest
+		path = c.home + rest
 	}
 	path = strings.TrimPrefix(path, "file://")
 	if !filepath.IsAbs(path) {
-		path = g.repo + "/" + path // not cleaned: links are followed first
+		path = c.repo + "/" + path // not cleaned: links are followed first
 	}
 	return path
 }
@@ -159,15 +167,15 @@ func carelessFetch(url string) ([]byte, error) {
 
 // carelessShell runs a command below a shell that has Grapnel's environment, in
 // which case the parent's is there to be read as well.
-func (g *ground) carelessShell(command, cwd string) ([]byte, error) {
+func (c careless) shell(command, cwd string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), controlTime-time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", `sh -c "$0"; true`, command)
-	cmd.Dir = g.repo
+	cmd.Dir = c.repo
 	if cwd != "" {
-		cmd.Dir = g.carelessPath(cwd)
+		cmd.Dir = c.path(cwd)
 	}
-	cmd.Env = append(cleanEnv(), g.environ()...)
+	cmd.Env = c.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 100 * time.Millisecond

@@ -26,6 +26,9 @@ type escape struct {
 	// why is what the refusal says, or what the system says to a program that
 	// was let run inside a sandbox; a bar separates one from the other.
 	why string
+	// server brings a hostile MCP server into the session; starts has it do harm
+	// before it is called.
+	server, starts bool
 	// runs says that a program of the repository has to run where a sandbox
 	// works, and leaves the file ran.
 	runs bool
@@ -88,7 +91,7 @@ func escapes() []escape {
 	var all []escape
 	for _, list := range [][]escape{
 		readEscapes(), writeEscapes(), inputEscapes(), ownEscapes(), shellEscapes(), programEscapes(), environmentEscapes(),
-		gitEscapes(), networkEscapes(), processEscapes(), answerEscapes(), scriptEscapes(),
+		gitEscapes(), networkEscapes(), processEscapes(), answerEscapes(), scriptEscapes(), serverEscapes(),
 	} {
 		all = append(all, list...)
 	}

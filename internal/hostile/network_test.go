@@ -21,11 +21,11 @@ func networkEscapes() []escape {
 		{name: "publish a package", needs: run("npm"), prepare: scripted("package.json", `{"name":"x","version":"1.0.0"}`), tries: sh("npm publish --registry http://127.0.0.1:@TCP@/ --fetch-retries 0"), why: "account"},
 		{name: "install a package", needs: run("npm"), prepare: scripted("package.json", `{"name":"x","version":"1.0.0"}`), tries: sh("npm install left-pad --registry http://127.0.0.1:@TCP@/ --fetch-retries 0"), why: "installs packages"},
 		{name: "connect to a socket of the user's", needs: run("python3"), tries: sh(`python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("@UNIX@")'`), why: "command line"},
-		{name: "fetch a page of this machine", tries: fetch("http://127.0.0.1:@TCP@/"), why: "web_fetch"},
-		{name: "fetch a page of this machine by name", tries: fetch("http://localhost:@TCP@/"), why: "web_fetch"},
-		{name: "fetch a page of this machine by a number", tries: fetch("http://2130706433:@TCP@/"), why: "web_fetch", control: fetchControl},
-		{name: "fetch a page of this machine by a mapped address", tries: fetch("http://[::ffff:127.0.0.1]:@TCP@/"), why: "web_fetch"},
-		{name: "fetch a file", tries: fetch("file://@OUT@/secret"), why: "web_fetch", control: fetchControl},
+		{name: "fetch a page of this machine", tries: fetch("http://127.0.0.1:@TCP@/"), why: "is not fetched|uses the network|http"},
+		{name: "fetch a page of this machine by name", tries: fetch("http://localhost:@TCP@/"), why: "is not fetched|uses the network|http"},
+		{name: "fetch a page of this machine by a number", tries: fetch("http://2130706433:@TCP@/"), why: "is not fetched|uses the network|http", control: fetchControl},
+		{name: "fetch a page of this machine by a mapped address", tries: fetch("http://[::ffff:127.0.0.1]:@TCP@/"), why: "is not fetched|uses the network|http"},
+		{name: "fetch a file", tries: fetch("file://@OUT@/secret"), why: "is not fetched|uses the network|http", control: fetchControl},
 	}
 }
 

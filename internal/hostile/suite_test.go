@@ -67,7 +67,7 @@ func (r rung) play(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			e.possible(t)
 			if e.beyond == r.name {
-				t.Skipf("%s cannot hold this back, as docs/security.md says", r.name)
+				t.Skipf("%s cannot hold this back", r.name)
 			}
 			g.t = t
 			defer func() { g.t = nil }()
@@ -96,6 +96,8 @@ func newHost(t *testing.T, g *ground, r rung) *host {
 allowed_commands = ["*"]
 sandbox = %q
 sandbox_required = %v
+[tools.web_fetch]
+enabled = true
 [providers.fake]
 kind = "openai-chat"
 base_url = "%s/v1"
@@ -118,7 +120,7 @@ func (h *host) attempt(t *testing.T, e escape) {
 	if e.prepare != nil {
 		e.prepare(h.g)
 	}
-	s := h.open(e.accept)
+	s := h.open(e)
 	requests := len(h.world.Model.Requests())
 	h.g.watch()
 	out := h.turn(t, s, e)
@@ -168,12 +170,12 @@ type outcome struct {
 }
 
 // open starts a session in the repository.
-func (h *host) open(accept bool) string {
+func (h *host) open(e escape) string {
 	var r struct {
 		SessionID string `json:"sessionId"`
 	}
-	h.Must("session/new", object{"cwd": h.g.repo, "mcpServers": []any{}}, &r)
-	if accept {
+	h.Must("session/new", object{"cwd": h.g.repo, "mcpServers": e.servers(h.g)}, &r)
+	if e.accept {
 		h.Must("session/set_mode", object{"sessionId": r.SessionID, "modeId": "accept-edits"}, nil)
 	}
 	return r.SessionID
