@@ -9,6 +9,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
 	"github.com/grapnel-ai/grapnel/internal/secret"
+	"github.com/grapnel-ai/grapnel/internal/tool"
 )
 
 // Examination says what Doctor looks at.
@@ -63,11 +64,32 @@ func (x Examination) agents(ctx context.Context, c *config.Config, conf *live) [
 			continue
 		}
 		found = append(found, doctor.Directory("workspace", c.WorkspacePath(alias)))
+		found = append(found, patterns(c.AutonomyOf(alias), alias)...)
 		p, err := c.ProviderFor(ctx, alias, src)
 		found = append(found, doctor.Provider(alias, p, err))
 		if key := strings.Join([]string{p.Name, p.Model}, " "); err == nil && !asked[key] {
 			asked[key] = true
 			found = append(found, x.provider(ctx, p, src)...)
+		}
+	}
+	return found
+}
+
+// patterns looks for entries of an agent's lists that are about no tool.
+func patterns(a config.Autonomy, alias string) []doctor.Finding {
+	names := []string{"web_fetch", "read_skill", "spawn_subagent"} // not every agent has them
+	for _, t := range tool.Default() {
+		names = append(names, t.Spec().Name)
+	}
+	var found []doctor.Finding
+	for _, l := range []struct {
+		name    string
+		entries []string
+	}{{"deny", a.Deny}, {"always_ask", a.AlwaysAsk}, {"auto_approve", a.AutoApprove}} {
+		for _, entry := range l.entries {
+			if f, ok := doctor.Pattern(alias, l.name, entry, names); ok {
+				found = append(found, f)
+			}
 		}
 	}
 	return found

@@ -77,6 +77,10 @@ func (p Pattern) at(home string) Pattern {
 	return p
 }
 
+// Tool is the name of the tool, or of tools with *, that the pattern is about;
+// "mcp" for the tools of MCP servers.
+func (p Pattern) Tool() string { return p.tool }
+
 // namesProgram reports a command pattern that says which program it is about.
 func (p Pattern) namesProgram() bool {
 	program, _, _ := strings.Cut(p.arg, " ")
