@@ -98,7 +98,8 @@ func (j *judge) settle(st step) settled {
 		st.hard = true
 		return out(Ask, "always_ask "+rule, "the configuration wants it asked about")
 	}
-	if rule := match(j.autoApprove, exact); rule != "" {
+	lent := st.network && !st.reaches && j.asksNetwork() // a network that no pattern speaks of
+	if rule := match(j.autoApprove, exact); rule != "" && !lent {
 		return out(Allow, "auto_approve "+rule, "the configuration allows exactly this")
 	}
 	if st.risk == High {
@@ -145,7 +146,7 @@ func (j *judge) settleGrantable(st step, fits func(Pattern) bool, out outcome) s
 	if asksNetwork {
 		return out(Ask, "network", j.networkReason(st))
 	}
-	if st.edit && j.mode == ModeAcceptEdits {
+	if j.mode == ModeAcceptEdits && (st.edit || st.edits && j.set.Sandboxed) {
 		return out(Allow, "mode accept-edits", "edits within the session's directories flow")
 	}
 	switch {

@@ -85,6 +85,38 @@ func TestSandboxLetsRepositoryCodeRun(t *testing.T) {
 	}
 }
 
+// TestAcceptEdits: what only changes files of the session flows, by itself where
+// Grapnel knows the file, and in a sandbox where a program finds it.
+func TestAcceptEdits(t *testing.T) {
+	tests := []struct{ command, bare, boxed string }{
+		{"echo hi > a", allow, allow},
+		{"mkdir -p a/b", askGrant, allow},
+		{"touch a", askGrant, allow},
+		{"cp a b && mv b c", askGrant, allow},
+		{"sed -i s/a/b/ a", askGrant, allow},
+		{"echo hi | tee a", askGrant, allow},
+		{"rm a", askGrant, askGrant},
+		{"chmod +x a", askGrant, askGrant},
+		{"cp ../x a", ask, ask},
+		{"cp a out/x", ask, ask},
+		{"cp x .git/hooks/y", ask, ask},
+		{"sed -i 'w x' a", ask, ask},
+		{"mkdir a; git commit -m x", askGrant, askGrant},
+	}
+	for _, tt := range tests {
+		for sandboxed, want := range map[bool]string{false: tt.bare, true: tt.boxed} {
+			s := supervised()
+			s.Sandboxed = sandboxed
+			if d := newPolicy(s).Decide(shell(tt.command), nil, ModeAcceptEdits); outcomeOf(d) != want {
+				t.Errorf("%q, sandboxed %v: %s, want %s", tt.command, sandboxed, d.Explain(), want)
+			}
+			if d := newPolicy(s).Decide(shell(tt.command), nil, ModeAsk); d.Verdict == Allow {
+				t.Errorf("%q in mode ask: %s", tt.command, d.Explain())
+			}
+		}
+	}
+}
+
 func TestAllowedCommands(t *testing.T) {
 	tests := []struct {
 		entries, want, command string

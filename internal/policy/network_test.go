@@ -78,13 +78,14 @@ func withNetwork(d Decision) string {
 // unasked.
 func TestNetworkIsGivenToAllOrAsked(t *testing.T) {
 	set := with(supervised(), func(s *Settings) {
-		s.Sandboxed, s.AutoApprove = true, []string{"shell(git fetch *)", "shell(make *)", "shell"}
+		s.Sandboxed, s.AutoApprove = true, []string{"shell(git fetch *)", "shell(make *)", "shell(make all)", "shell"}
 	})
 	tests := []struct{ command, want string }{
 		{"git fetch", "allow+net"},
 		{"git fetch && ls", "allow+net"},
 		{"make", "allow"},
 		{"git fetch && make", "ask++net"},
+		{"git fetch && make all", "ask++net"},
 		{"git fetch && ./x", "ask++net"},
 		{"git push", "ask++net"},
 	}

@@ -27,6 +27,10 @@ func (c *call) changer() bool {
 	case "mv", "cp", "mkdir", "rmdir", "touch", "truncate", "unlink", "mktemp", "mkfifo", "install", "tee", "patch", "split",
 		"csplit", "dos2unix", "unix2dos", "gofmt", "gofumpt", "goimports", "ditto", "rename", "link":
 		c.raise(Medium, "it changes files")
+		switch c.name {
+		case "mv", "cp", "mkdir", "touch", "tee":
+			c.step.edits = true
+		}
 		if strings.HasPrefix(c.name, "go") && !c.goOption("w") {
 			c.step.risk, c.step.reason = Low, ""
 		}

@@ -7,6 +7,7 @@ import "strings"
 func (c *call) sed() {
 	if c.short("i") || c.long("in-place") {
 		c.raise(Medium, "it changes files")
+		c.step.edits = true
 	}
 	if c.long("file") || c.hasScriptFile() {
 		c.hard("it runs a script from a file")

@@ -42,6 +42,7 @@ type step struct {
 	grammar   bool   // part of the shell, needs no listing
 	known     bool   // Grapnel knows what the program does
 	edit      bool   // writes a file inside the roots
+	edits     bool   // changes files inside the roots, by a program that may follow links in them
 	forbidden string // a forbidden path it touches
 	form      bool   // the risk is in the arguments, not in the program
 	reaches   bool   // it is known to use the network
