@@ -11,13 +11,13 @@ import (
 // environmentSecrets knows the credentials in an environment, going by the names
 // of variables: what this process could reach, a tool may come across.
 func environmentSecrets(environ []string) *secret.Redactor {
-	r := secret.NewRedactor()
+	var values []string
 	for _, entry := range environ {
 		if name, value, _ := strings.Cut(entry, "="); secret.Sensitive(name, value) {
-			r.Add(value)
+			values = append(values, value)
 		}
 	}
-	return r
+	return secret.NewRedactor(values...)
 }
 
 // KnownSecrets knows the credentials of an environment and of a configuration,

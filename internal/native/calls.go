@@ -98,6 +98,7 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 	r := &running{turn: t, wish: wish, shown: session.NewID("c")}
 	tl, err := r.prepare(ctx)
 	if err == nil {
+		r.refuse = r.wouldLose()
 		err = r.announce(ctx)
 	} else {
 		r.refuse = &refusal{shown: err.Error()}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,6 +29,7 @@ type handle struct {
 	info    session.Info
 	sink    session.Sink
 	redact  *secret.Redactor
+	hid     atomic.Bool // a secret was kept from the model
 	log     *audit.Log
 	now     func() time.Time
 	procs   *proc.Custody

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
+	"github.com/grapnel-ai/grapnel/internal/tool"
 )
 
 // redactingSink keeps secrets out of what people see of the agent: tool calls,
@@ -50,9 +52,25 @@ func (s redactingSink) Change(ctx context.Context, c session.InfoChange) error {
 func (h *handle) cleanParts(parts []model.Part) []model.Part {
 	parts = slices.Clone(parts)
 	for i := range parts {
-		parts[i].Text = h.redact.Replace(parts[i].Text)
+		clean := h.redact.Replace(parts[i].Text)
+		if clean != parts[i].Text {
+			h.hid.Store(true)
+		}
+		parts[i].Text = clean
 	}
 	return parts
+}
+
+// wouldLose refuses an edit that writes the marker of a secret where the secret
+// is: a model that was shown a file without it would write the file without it.
+func (r *running) wouldLose() *refusal {
+	if !r.hid.Load() || r.call.Kind != tool.KindEdit || !strings.Contains(string(r.wish.Input), secret.Redacted) {
+		return nil
+	}
+	return &refusal{
+		shown:  "not run: the new text holds " + secret.Redacted + ", which stands for a secret that was kept from the model",
+		advice: "Edit only the lines that have no secret, with file_edit, or ask the user to make this change.",
+	}
 }
 
 // cleanError takes secrets out of what a prompt is answered with: a provider's

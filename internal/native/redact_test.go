@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -105,5 +107,24 @@ func TestErrorIsRedacted(t *testing.T) {
 	end := w.open().Say("D:SAY x")
 	if end.Error == nil || end.Error.Message != "no key like [redacted]" {
 		t.Errorf("ended with %+v", end.Error)
+	}
+}
+
+// A file whose secret the model was not shown is not written without it.
+func TestSecretIsNotOverwritten(t *testing.T) {
+	w := secretive(t)
+	w.agent.Policy.AutoApprove = []string{"file_write"}
+	w.restart()
+	c := w.open()
+	c.Say("D:TOOL write fresh.txt a-[redacted]-word ; D:SAY done") // the user's own word for it
+	if _, err := os.Stat(filepath.Join(w.cwd, "fresh.txt")); err != nil {
+		t.Error(err)
+	}
+	c.Say("D:TOOL read env ; D:TOOL write env A=2,KEY=[redacted] ; D:SAY done")
+	if got, err := os.ReadFile(filepath.Join(w.cwd, "env")); err != nil || !strings.Contains(string(got), known) {
+		t.Errorf("the file is now %q, %v", got, err)
+	}
+	if m := w.messages(); !strings.Contains(m[len(m)-1].text(), "which stands for a secret") {
+		t.Errorf("the model is told %s", m[len(m)-1].text())
 	}
 }

@@ -13,8 +13,12 @@ import (
 // files (members data and blob in base64) are left alone. What is not JSON is
 // replaced as text.
 func (r *Redactor) ReplaceJSON(v jsontext.Value) jsontext.Value {
-	if r == nil || r.now.Load() == nil || len(v) == 0 {
+	if r == nil || len(v) == 0 {
 		return v
+	}
+	m := r.now.Load()
+	if m == nil || !m.touches(string(v)) && !bytes.Contains(v, []byte(`\u`)) {
+		return v // nothing in it can be a part of a secret, however it is cut
 	}
 	out, changed, err := r.rewrite(v)
 	switch {

@@ -61,20 +61,43 @@ func newMatcher(forms map[string]bool) *matcher {
 // find returns where secrets and pieces of them are; the spans may overlap.
 func (m *matcher) find(text string) []span {
 	var found []span
-	for end := m.width; end <= len(text); {
-		h := hashBlock(text[end-2], text[end-1])
-		if s := m.shift[h]; s > 0 {
-			end += int(s)
-			continue
-		}
-		for _, n := range m.needles[h] {
+	for end := m.next(text, m.width); end <= len(text); end = m.next(text, end+1) {
+		for _, n := range m.at(text, end) {
 			if s, ok := n.grow(text, end-m.width); ok {
 				found = append(found, s)
 			}
 		}
-		end++
 	}
 	return found
+}
+
+// touches reports whether any needle is in text.
+func (m *matcher) touches(text string) bool {
+	for end := m.next(text, m.width); end <= len(text); end = m.next(text, end+1) {
+		for _, n := range m.at(text, end) {
+			if strings.HasPrefix(text[end-m.width:], n.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// next returns the first end of a window, from end on, that needles may be in.
+func (m *matcher) next(text string, end int) int {
+	for end <= len(text) {
+		s := m.shift[hashBlock(text[end-2], text[end-1])]
+		if s == 0 {
+			break
+		}
+		end += int(s)
+	}
+	return end
+}
+
+// at returns the needles that may be in the window that ends at end.
+func (m *matcher) at(text string, end int) []needle {
+	return m.needles[hashBlock(text[end-2], text[end-1])]
 }
 
 // grow returns the secret, or the piece of one, whose needle begins at start.

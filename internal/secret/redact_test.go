@@ -209,3 +209,20 @@ func BenchmarkReplace(b *testing.B) {
 		}
 	}
 }
+
+// An update of a tool call that has no secret in it, as nearly all have none.
+func BenchmarkReplaceJSON(b *testing.B) {
+	text := strings.Repeat("the quick brown fox jumps over the lazy dog; func main() { x := 42 }\n", 240)
+	body, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := jsontext.Value(fmt.Sprintf(`{"sessionId":"s_1","update":{"sessionUpdate":"tool_call_update","content":[{"type":"content","content":{"type":"text","text":%s}}]}}`, body))
+	r := NewRedactor("sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", "ghp_0123456789abcdefABCD")
+	b.SetBytes(int64(len(v)))
+	for b.Loop() {
+		if &r.ReplaceJSON(v)[0] != &v[0] {
+			b.Fatal("changed")
+		}
+	}
+}
