@@ -22,7 +22,7 @@ func (a *App) mcpServers(c *config.Config, names []string) []mcp.Server {
 	var list []mcp.Server
 	for _, name := range names {
 		if conf, ok := c.MCP.Servers[name]; ok { // the loader has warned of others
-			list = append(list, mcpServer(name, conf, src))
+			list = append(list, withLogin(mcpServer(name, conf, src), logins(c.Home(), a.redact)))
 		}
 	}
 	return list

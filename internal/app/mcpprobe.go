@@ -50,12 +50,13 @@ func ProbeMCP(ctx context.Context, x Examination, dir, name string) (mcp.Report,
 	if err != nil {
 		return mcp.Report{}, err
 	}
-	server, ok := c.MCP.Servers[name]
-	if !ok {
-		return mcp.Report{}, fmt.Errorf("there is no MCP server %s; %s", name, knownServers(c))
+	server, err := configuredServer(c, name)
+	if err != nil {
+		return mcp.Report{}, err
 	}
 	redact := environmentSecrets(x.Environ)
-	r, err := mcp.Probe(ctx, mcpServer(name, server, c.Home().Secrets(conf.getenv, redact)), mcp.Options{
+	s := withLogin(mcpServer(name, server, c.Home().Secrets(conf.getenv, redact)), logins(c.Home(), redact))
+	r, err := mcp.Probe(ctx, s, mcp.Options{
 		Version: x.Version, Dir: dir, Roots: []string{dir}, Environ: proc.Environ(x.Environ), Redact: redact,
 	})
 	if err != nil {

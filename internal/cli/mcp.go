@@ -15,11 +15,13 @@ import (
 func (i *invocation) mcpCommand() *cobra.Command {
 	return i.group(&cobra.Command{
 		Use:   "mcp",
-		Short: "List and try the configured MCP servers",
-		Long: `List and try the MCP servers of the configuration, whose tools agents get. What
+		Short: "List, try and log in to the configured MCP servers",
+		Long: `List, try and log in to the MCP servers of the configuration, whose tools agents get. What
 editors pass along with a session is not among them.`,
 	},
 		i.mcpListCommand(),
+		i.mcpLoginCommand(),
+		i.mcpLogoutCommand(),
 		i.mcpTestCommand(),
 	)
 }

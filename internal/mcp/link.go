@@ -19,7 +19,7 @@ import (
 func newLink(ctx context.Context, conf Server, o Options, secrets Secrets) (link, error) {
 	switch conf.Transport {
 	case HTTP, SSE:
-		return newWebLink(conf, secrets)
+		return newWebLink(ctx, conf, secrets)
 	}
 	return newProcessLink(ctx, conf, o, secrets)
 }

@@ -8,6 +8,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
 	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 )
@@ -37,6 +39,9 @@ type Server struct {
 	// Secrets returns what must not be shown. It is asked at each connecting, so
 	// that a secret put in place later works. Nil means there are none.
 	Secrets func(ctx context.Context) (Secrets, error)
+	// Login returns what an earlier login to it left, for HTTP; nil, or a nil
+	// result, is none.
+	Login func(ctx context.Context) (auth.OAuthHandler, error)
 }
 
 // Secrets of a server: values that are never shown, logged or stored.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/grapnel-ai/grapnel/internal/mcp/stdio"
@@ -20,17 +21,23 @@ type webLink struct {
 	client *http.Client
 	trip   *webTrip
 	hidden *secret.Redactor
-	life   context.Context // of the connection
+	login  auth.OAuthHandler // nil without a login
+	life   context.Context   // of the connection
 	end    context.CancelFunc
 }
 
-func newWebLink(conf Server, secrets Secrets) (link, error) {
+func newWebLink(ctx context.Context, conf Server, secrets Secrets) (link, error) {
 	u, err := url.Parse(conf.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, &finalError{errors.New("its url is no http or https address")}
 	}
 	l := &webLink{conf: conf, trip: newWebTrip(u, secrets.Headers), hidden: secrets.redactor()}
 	l.client = &http.Client{Transport: l.trip, CheckRedirect: l.trip.checkRedirect}
+	if conf.Login != nil && conf.Transport == HTTP {
+		if l.login, err = conf.Login(ctx); err != nil {
+			return nil, &finalError{err}
+		}
+	}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l, nil
 }
@@ -39,7 +46,7 @@ func (l *webLink) transport() sdk.Transport {
 	if l.conf.Transport == SSE {
 		return &lasting{l, &sdk.SSEClientTransport{Endpoint: l.conf.URL, HTTPClient: l.client, MaxEventSize: stdio.MaxLine}}
 	}
-	return &sdk.StreamableClientTransport{Endpoint: l.conf.URL, HTTPClient: l.client, MaxEventSize: stdio.MaxLine}
+	return &sdk.StreamableClientTransport{Endpoint: l.conf.URL, HTTPClient: l.client, MaxEventSize: stdio.MaxLine, OAuthHandler: l.login}
 }
 
 func (l *webLink) free() {
@@ -64,7 +71,7 @@ func (l *lasting) Connect(ctx context.Context) (sdk.Connection, error) {
 func (l *webLink) why(err error) error {
 	switch status := l.trip.refused(); status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return &finalError{l.login(status)}
+		return &finalError{l.wanting(status)}
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable:
 		return fmt.Errorf("it answered %s; check its url and whether its transport is http or sse", statusText(status))
 	case 0:
@@ -77,9 +84,12 @@ func (l *webLink) why(err error) error {
 	return errors.New(l.hidden.Replace(err.Error()))
 }
 
-// login says how credentials are given to this server.
-func (l *webLink) login(status int) error {
+// wanting says how credentials are given to this server.
+func (l *webLink) wanting(status int) error {
 	where := fmt.Sprintf(`set headers = { Authorization = "env:NAME" } in [mcp.servers.%s], with "Bearer …" in the variable`, l.conf.Name)
+	if l.conf.Login != nil && l.conf.Transport == HTTP {
+		where = "run grapnel mcp login " + l.conf.Name + ", or " + where
+	}
 	if l.conf.FromClient {
 		where = "set its Authorization header in your client"
 	}

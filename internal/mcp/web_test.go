@@ -2,12 +2,16 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"golang.org/x/oauth2"
 
 	"github.com/grapnel-ai/grapnel/internal/mcp/mcptest"
 )
@@ -117,6 +121,38 @@ func TestWebFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// tokens is a login whose token is itself (auth.OAuthHandler).
+type tokens string
+
+func (k tokens) TokenSource(context.Context) (oauth2.TokenSource, error) {
+	return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(k)}), nil
+}
+
+func (tokens) Authorize(context.Context, *http.Request, *http.Response) error {
+	return errors.New("nobody is here")
+}
+
+// TestWebLogin: the tokens of a login are sent; where they are not good any more
+// the notice names the command.
+func TestWebLogin(t *testing.T) {
+	for token, want := range map[string]string{
+		"SEKRET-TOKEN": "",
+		"old":          "it wants credentials, or others (401 Unauthorized); run grapnel mcp login web, or set headers",
+	} {
+		server := site(t, HTTP, guarded(mcptest.HTTP(mcptest.New())))
+		server.Secrets = nil
+		server.Login = func(context.Context) (auth.OAuthHandler, error) { return tokens(token), nil }
+		s := opened(t, server)
+		said := ""
+		for _, n := range s.Notices() {
+			said += n.Text
+		}
+		if (lookup(s, "web__echo") != nil) != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("with token %q: %q", token, said)
+		}
 	}
 }
 
