@@ -144,27 +144,29 @@ func (c *connection) explain(err error) error {
 	return c.link.why(err)
 }
 
-// list asks for all tools.
-func (c *connection) list(ctx context.Context) ([]*sdk.Tool, error) {
+// list asks for all tools and hands them to take, page by page: what a server
+// sends is longer than what is kept of it.
+func (c *connection) list(ctx context.Context, take func([]*sdk.Tool)) error {
 	if r := c.session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Tools == nil {
-		return nil, nil
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()
-	var all []*sdk.Tool
+	listed := 0
 	params := &sdk.ListToolsParams{}
 	for range maxPages {
 		r, err := c.session.ListTools(ctx, params)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, r.Tools...)
-		if r.NextCursor == "" || r.NextCursor == params.Cursor || len(all) >= maxListed {
+		take(r.Tools)
+		listed += len(r.Tools)
+		if r.NextCursor == "" || r.NextCursor == params.Cursor || listed >= maxListed {
 			break
 		}
 		params.Cursor = r.NextCursor
 	}
-	return all, nil
+	return nil
 }
 
 // instructions are what the server wants models to know, bounded.

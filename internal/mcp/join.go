@@ -21,7 +21,7 @@ func join(configured []Server, client []jsontext.Value) (list []Server, notices 
 		if name == "" {
 			name = "(unnamed)"
 		}
-		notices = append(notices, Notice{Server: name, Title: "MCP server not connected", Failed: true, Text: fmt.Sprintf(
+		notices = append(notices, Notice{Server: name, Title: "MCP server not used", Failed: true, Text: fmt.Sprintf(
 			"The MCP server %s that your client passed is not used: %s.", cut(name, 80), why)})
 	}
 	for _, v := range client {

@@ -76,6 +76,12 @@ func callCtx(ctx context.Context, t *testing.T, s *Servers, name, input string) 
 	if tl == nil {
 		t.Fatalf("there is no tool %s", name)
 	}
+	return use(ctx, t, tl, input)
+}
+
+// use runs a tool that was there a moment ago.
+func use(ctx context.Context, t *testing.T, tl tool.Tool, input string) tool.Result {
+	t.Helper()
 	c, err := tl.Prepare(ctx, &tool.Env{}, jsontext.Value(input))
 	if err != nil {
 		t.Fatal(err)

@@ -2,12 +2,15 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -78,6 +81,73 @@ func TestNeverReady(t *testing.T) {
 	}
 }
 
+// TestFickle: a server that says without end that its tools changed is asked now
+// and then, and people are told once.
+func TestFickle(t *testing.T) {
+	began := time.Now()
+	s := opened(t, program("fickle", "fickle"))
+	const lists = listBurst + 3
+	for deadline := began.Add(patience); lookup(s, fmt.Sprintf("fickle__list%d", lists)) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the list is not asked for any more")
+		}
+	}
+	if took := time.Since(began); took < 2*time.Second/listRate {
+		t.Errorf("it was asked %d times within %s", lists, took)
+	}
+	if n := s.Notices(); len(n) != 1 || !strings.Contains(n[0].Text, `fickle offers tools that no model can be given: ""`) {
+		t.Errorf("notices %+v", n)
+	}
+}
+
+// TestNoticesOfOneKind: nobody looks for a long time, and the last word counts.
+func TestNoticesOfOneKind(t *testing.T) {
+	s := opened(t)
+	for i := range 3 {
+		s.tell(Notice{Server: "a", Title: "lost", Text: fmt.Sprint(i)})
+		s.tell(Notice{Server: "b", Title: "lost", Text: fmt.Sprint(i)})
+		s.tell(Notice{Server: "a", Title: "back", Text: fmt.Sprint(i)})
+	}
+	want := []Notice{{Server: "a", Title: "lost", Text: "2"}, {Server: "b", Title: "lost", Text: "2"}, {Server: "a", Title: "back", Text: "2"}}
+	if diff := cmp.Diff(want, s.Notices()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestLongPages: of a list as long as a server likes only what is used is kept.
+func TestLongPages(t *testing.T) {
+	most := heapWatch()
+	s := opened(t, program("pages", "pages"))
+	list, _ := s.Tools()
+	if used := most(); len(list) != maxPages || used > 64<<20 {
+		t.Errorf("%d tools, %d MiB in use", len(list), used>>20)
+	}
+}
+
+// heapWatch returns a function that says how large the heap was at most since.
+func heapWatch() func() uint64 {
+	runtime.GC()
+	stop, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		largest := uint64(0)
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			largest = max(largest, m.HeapInuse)
+			select {
+			case <-stop:
+				most <- largest
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() uint64 {
+		close(stop)
+		return <-most
+	}
+}
+
 // TestRestart: a server that dies is started again, and its tools come back.
 func TestRestart(t *testing.T) {
 	s := opened(t, program("test", ""))
@@ -89,8 +159,8 @@ func TestRestart(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it did not come back: %+v", s.Notices())
 		}
-		if lookup(s, "test__echo") != nil {
-			r = call(t, s, "test__echo", `{"text":"back"}`)
+		if echo := lookup(s, "test__echo"); echo != nil {
+			r = use(t.Context(), t, echo, `{"text":"back"}`)
 		}
 	}
 	n := s.Notices()

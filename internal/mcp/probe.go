@@ -48,18 +48,17 @@ func Probe(ctx context.Context, s Server, o Options) (Report, error) {
 		}
 	}
 	began = time.Now()
-	found, err := c.list(ctx)
-	if err != nil {
+	found := (&server{conf: s, prefix: prefixOf(s.Name)}).offers()
+	if err := c.list(ctx, found.add); err != nil {
 		return r, c.explain(err)
 	}
 	r.Listed = time.Since(began)
-	tools, left := (&server{conf: s, prefix: prefixOf(s.Name)}).remote(found)
-	for _, t := range tools {
+	for _, t := range found.tools {
 		line, _, _ := strings.Cut(strings.TrimSpace(t.spec.Description), "\n")
 		r.Tools = append(r.Tools, Offer{
 			Name: printable.Line(t.own), As: t.spec.Name, Description: printable.Line(line), Destructive: t.destroys,
 		})
 	}
-	r.Left = left
+	r.Left = found.left
 	return r, nil
 }

@@ -138,16 +138,18 @@ func (t *result) link(l *sdk.ResourceLink) {
 }
 
 // structure takes structured content. As a rule it repeats the text, so the
-// model gets it only where there is none.
+// model gets it only where there is none. Clients get it whole or not at all.
 func (t *result) structure(v any) {
 	if v == nil {
 		return
 	}
 	b, err := json.Marshal(v)
-	if err != nil || len(b) > maxText {
+	if err != nil {
 		return
 	}
-	t.out.RawOutput = b
+	if len(b) <= maxText {
+		t.out.RawOutput = b
+	}
 	if len(t.text) == 0 {
 		t.say(string(b))
 	}

@@ -111,3 +111,12 @@ func TestTakeStructure(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestTakeLongStructure: structured content that is too long for clients is not
+// lost to the model where there is no text.
+func TestTakeLongStructure(t *testing.T) {
+	r := take(&sdk.CallToolResult{StructuredContent: map[string]any{"rows": strings.Repeat("x", 2*maxText) + "end"}}, newStore(t))
+	if r.RawOutput != nil || !strings.HasPrefix(r.Text, `{"rows":"xxx`) || !strings.HasSuffix(r.Text, `end"}`) || !strings.Contains(r.Text, "bytes left out") {
+		t.Errorf("%d bytes of raw output, text %.40q…", len(r.RawOutput), r.Text)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/mcp/allowance"
 )
 
 const (
@@ -21,6 +23,10 @@ const (
 	lastPause  = 30 * time.Second
 	// healthyAfter is how long a server has to hold for its tries to count anew.
 	healthyAfter = time.Minute
+	// listBurst and listRate bound how often a server that says that its tools
+	// changed is asked for them: at once, and per second after that.
+	listBurst = 5
+	listRate  = 2
 )
 
 // server keeps one server connected.
@@ -34,8 +40,9 @@ type server struct {
 	mu    sync.Mutex
 	conn  *connection // nil while there is none
 	tools []*remoteTool
-	why   string // why there is no connection, a sentence
-	told  bool   // people know of it
+	left  []string // tools that cannot be offered, as people were told
+	why   string   // why there is no connection, a sentence
+	told  bool     // people know of it
 }
 
 func newServer(conf Server, prefix string, o Options, owner *Servers) *server {
@@ -89,40 +96,55 @@ func (s *server) hold(ctx context.Context, settle func()) error {
 	defer c.close()
 	ended := make(chan error, 1)
 	go func() { ended <- c.wait() }()
+	lists := allowance.Allowance{Burst: listBurst, Rate: listRate}
 	for {
 		if err := s.refresh(ctx, c); err != nil {
 			return c.explain(err)
 		}
 		settle()
-		select {
-		case err := <-ended:
-			return c.explain(err)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-c.changed:
+		err := await(ctx, ended, time.After(lists.Take(1, time.Now())))
+		if err == nil {
+			err = await(ctx, ended, c.changed)
 		}
+		if err != nil {
+			return c.explain(err)
+		}
+	}
+}
+
+// await waits for what is due. The error is why it will not come: how the
+// connection has ended, or ctx.
+func await[T any](ctx context.Context, ended <-chan error, due <-chan T) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-due:
+		return nil
 	}
 }
 
 // refresh reads the server's tools.
 func (s *server) refresh(ctx context.Context, c *connection) error {
-	found, err := c.list(ctx)
-	if err != nil {
+	found := s.offers()
+	if err := c.list(ctx, found.add); err != nil {
 		return err
 	}
-	tools, left := s.remote(found)
+	tools, left := found.tools, found.left
 	if c.hasResources() && !slices.ContainsFunc(tools, func(t *remoteTool) bool { return t.own == readResource }) {
 		tools = append(tools, s.resourceTool())
 	}
 	s.mu.Lock()
 	again := s.conn == nil && s.told
-	s.conn, s.tools, s.why, s.told = c, tools, "", false
+	news := len(left) > 0 && !slices.Equal(left, s.left)
+	s.conn, s.tools, s.left, s.why, s.told = c, tools, left, "", false
 	s.mu.Unlock()
 	s.owner.changed()
 	if again {
 		s.owner.tell(Notice{Server: s.conf.Name, Title: "MCP server connected again", Text: fmt.Sprintf("The tools of %s are back.", s.conf.Name)})
 	}
-	if len(left) > 0 {
+	if news {
 		s.owner.tell(Notice{Server: s.conf.Name, Title: "MCP tools left out", Text: fmt.Sprintf(
 			"%s offers tools that no model can be given: %s.", s.conf.Name, strings.Join(left, ", "))})
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -112,9 +113,12 @@ func (s *Servers) Notices() []Notice {
 	return n
 }
 
+// tell keeps a notice until it is asked for. It takes the place of an older one
+// of its kind: a server can come and go many times before anybody looks.
 func (s *Servers) tell(n Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.notices = slices.DeleteFunc(s.notices, func(o Notice) bool { return o.Server == n.Server && o.Title == n.Title })
 	s.notices = append(s.notices, n)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json" // what the SDK marshals arguments with
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -33,23 +34,30 @@ type remoteTool struct {
 	resources  bool   // it is ours and reads the server's resources
 }
 
-// remote makes tools of what a server lists, and returns the names of those that
-// cannot be offered.
-func (s *server) remote(found []*sdk.Tool) (tools []*remoteTool, left []string) {
-	taken := make(map[string]bool, len(found))
-	for _, f := range found {
-		name := toolName(s.prefix, f.Name)
+// offers are what becomes of a server's list of tools.
+type offers struct {
+	server *server
+	tools  []*remoteTool
+	left   []string // names of some that cannot be offered, quoted
+	taken  map[string]bool
+}
+
+func (s *server) offers() *offers { return &offers{server: s, taken: make(map[string]bool)} }
+
+// add makes tools of a page of the list.
+func (o *offers) add(page []*sdk.Tool) {
+	for _, f := range page {
+		name := toolName(o.server.prefix, f.Name)
 		schema, ok := safeSchema(f.InputSchema)
-		if !ok || f.Name == "" || taken[name] {
-			if len(left) < 10 {
-				left = append(left, fmt.Sprintf("%.60q", f.Name))
+		if !ok || f.Name == "" || o.taken[name] {
+			if len(o.left) < 10 {
+				o.left = append(o.left, fmt.Sprintf("%.60q", f.Name))
 			}
 			continue
 		}
-		taken[name] = true
-		tools = append(tools, s.remoteTool(f, name, schema))
+		o.taken[name] = true
+		o.tools = append(o.tools, o.server.remoteTool(f, name, schema))
 	}
-	return tools, left
 }
 
 func (s *server) remoteTool(f *sdk.Tool, name string, schema jsontext.Value) *remoteTool {
@@ -71,7 +79,7 @@ func describe(f *sdk.Tool, server string) string {
 	if text == "" {
 		text = f.Name + " of MCP server " + server
 	}
-	return cut(text, maxDescription)
+	return strings.Clone(cut(text, maxDescription)) // the rest may be megabytes
 }
 
 // Spec implements tool.Tool.

@@ -62,6 +62,27 @@ func misbehave(mode string) bool {
 		})
 	case "many":
 		r.serve(func() {}, r.tools(1000, "tool"))
+	case "fickle": // says after each list that it has changed, which is true
+		n := 0
+		r.respond(func(q request) bool {
+			if q.Method != "tools/list" {
+				return false
+			}
+			n++
+			r.answer(q, fmt.Sprintf(`{"tools":[{"name":"list%d","inputSchema":{"type":"object"}},{"name":"","inputSchema":{}}]}`, n))
+			r.print(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
+			return true
+		})
+	case "pages": // a list of 50 pages of 1 MiB
+		n := 0
+		r.respond(func(q request) bool {
+			if q.Method != "tools/list" {
+				return false
+			}
+			n++
+			r.answer(q, fmt.Sprintf(`{"tools":[{"name":"t%d","description":"%s","inputSchema":{"type":"object"}}],"nextCursor":"%d"}`, n, strings.Repeat("x", 1<<20), n))
+			return true
+		})
 	case "odd": // names and schemas no provider takes
 		r.serve(func() {}, `{"tools":[{"name":"get.x","inputSchema":{"type":"object"}},{"name":"get_x","inputSchema":{"type":"object"}},`+
 			`{"name":"ünï code","inputSchema":true},{"name":"","inputSchema":{}},{"name":"`+strings.Repeat("long", 40)+`","inputSchema":{"oneOf":[{"properties":{"a":{"type":"string"}}}]}},`+
@@ -105,23 +126,34 @@ func misbehave(mode string) bool {
 // serve answers the handshake, tools/list with tools, and calls by call, each
 // after before.
 func (r *raw) serve(before func(), tools string, call ...func(request) bool) {
+	r.respond(func(q request) bool {
+		before()
+		switch {
+		case q.Method == "tools/list":
+			r.answer(q, tools)
+		case q.Method == "tools/call" && len(call) > 0:
+			call[0](q)
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// respond has answer answer requests, and does itself what that leaves.
+func (r *raw) respond(answer func(request) bool) {
 	for {
 		line, err := r.in.ReadBytes('\n')
 		if err != nil {
 			return
 		}
 		var q request
-		if json.Unmarshal(line, &q) != nil || q.ID == nil {
+		if json.Unmarshal(line, &q) != nil || q.ID == nil || answer(q) {
 			continue
 		}
-		before()
 		switch {
 		case q.Method == "initialize":
 			r.answer(q, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"raw","version":"1"}}`)
-		case q.Method == "tools/list":
-			r.answer(q, tools)
-		case q.Method == "tools/call" && len(call) > 0:
-			call[0](q)
 		case q.Method == "tools/call":
 			r.answer(q, `{"content":[{"type":"text","text":"ran `+q.Params.Name+`"}]}`)
 		default:
