@@ -20,7 +20,7 @@ func (i *invocation) secretSetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "set PATH",
 		Short: "Store a credential, encrypted",
-		Long: `Store a credential in config.toml, encrypted as age:… for the key in keys/age.key
+		Long: `Store a credential in config.toml, encrypted as age:… for the key in keys/identity.txt
 of the configuration directory, which is made the first time. The value is asked
 for on a terminal, without showing it, or read from standard input; never from the
 command line, where other users and the shell's history would see it. Comments and

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/grapnel-ai/grapnel/internal/app"
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/setup"
@@ -73,6 +74,9 @@ func (i *invocation) setup(cmd *cobra.Command, f setupFlags) error {
 		fmt.Fprintln(i.env.Stderr, "grapnel: "+w.Error())
 	}
 	fmt.Fprintf(i.env.Stderr, "Wrote %s: %s.\n", c.Home().File(), answers.Summary())
+	if err := i.recorded(ctx, c, audit.Config, "setup: "+answers.Summary()); err != nil {
+		return err
+	}
 	return i.tryAgent(ctx, t, c.Home(), answers.Agent, f.try)
 }
 

@@ -82,8 +82,8 @@ func (h Home) Cache(alias string) string { return filepath.Join(string(h), "cach
 func (h Home) Keys() string { return filepath.Join(string(h), "keys") }
 
 // KeyFile returns the path of the identity that age: references are encrypted
-// for.
-func (h Home) KeyFile() string { return filepath.Join(h.Keys(), "age.key") }
+// for. Its name is none that setup gives to a key that was typed.
+func (h Home) KeyFile() string { return filepath.Join(h.Keys(), "identity.txt") }
 
 // Skills returns the directory of skills shared by all agents.
 func (h Home) Skills() string { return filepath.Join(string(h), "skills") }

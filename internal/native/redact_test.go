@@ -128,3 +128,24 @@ func TestSecretIsNotOverwritten(t *testing.T) {
 		t.Errorf("the model is told %s", m[len(m)-1].text())
 	}
 }
+
+// Progress that ends in the middle of a secret does not show the half of it.
+func TestProgressIsRedacted(t *testing.T) {
+	w := secretive(t)
+	w.write("half", "x "+known[:20])
+	w.write("rest", known[20:]+" y")
+	c := w.open()
+	c.Say("D:TOOL shell cat half; sleep 0.4; cat rest ; D:SAY done")
+	progress := 0
+	for _, e := range c.Events {
+		if leaked(string(e.Body)) {
+			t.Errorf("%s shows it: %s", e.Kind, e.Body)
+		}
+		if strings.Contains(string(e.Body), "x [redacted]") {
+			progress++
+		}
+	}
+	if progress < 2 {
+		t.Errorf("%d updates show the output: it was to be one in progress, and the last", progress)
+	}
+}
