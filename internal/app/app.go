@@ -166,7 +166,9 @@ func (a *App) openCustody() {
 func (a *App) openHub() {
 	c := a.conf.orDefault()
 	limits := a.limits(c)
-	drivers := &drivers{native: native.New(native.Options{Agent: a.nativeAgent, Rights: a.rightsOf, Procs: a.procs, Redact: a.redact, Audit: a.audit}), conf: a.conf}
+	drivers := &drivers{native: native.New(native.Options{
+		Agent: a.nativeAgent, Rights: a.rightsOf, Sessions: subagents{a}, Procs: a.procs, Redact: a.redact, Audit: a.audit,
+	}), conf: a.conf}
 	a.hub = hub.New(hub.Options{
 		Ledger: a.store, Drivers: drivers.of, Limits: limits, Logger: a.log,
 	})

@@ -71,6 +71,7 @@ func (t *turn) runGroup(ctx context.Context, group []*model.ToolCall) map[string
 	results := make(map[string]model.ToolResult, len(started))
 	for _, r := range started {
 		results[r.wish.ID] = r.result
+		t.keepSpent(settled(ctx), r.spent)
 	}
 	return results
 }
@@ -86,6 +87,7 @@ type running struct {
 	judged policy.Decision // what policy says of the call, in the mode that holds
 	acts   bool
 	result model.ToolResult
+	spent  spent // by its subagent
 
 	confined bool                 // it runs in the sandbox, if it runs
 	rung     string               // what confines it
@@ -157,7 +159,7 @@ func notRun(ctx context.Context, err error) *refusal {
 func (r *running) env() *tool.Env {
 	return &tool.Env{
 		Roots: r.roots, Cwd: r.info.Cwd, Hands: r.Hands, Limits: r.agent.Limits, Reads: r.reads,
-		Asker: asker{r}, Judge: r.forbids, Skills: r.skills.catalogue(), Procs: r.procs,
+		Asker: asker{r}, Spawner: r.spawner(), Judge: r.forbids, Skills: r.skills.catalogue(), Procs: r.procs,
 	}
 }
 

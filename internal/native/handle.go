@@ -38,7 +38,9 @@ type handle struct {
 	policy  *policy.Policy
 	box     *sandbox.Box   // nil confines nothing
 	inBox   *policy.Policy // what holds of commands that are confined
-	budget  budget
+	driver  *Driver
+	kin     *kin // what it works for, if it is a subagent at work
+	budget  *budget
 	past    *history
 	servers *mcp.Servers
 	problem string // of the configuration, as people were told
@@ -47,11 +49,15 @@ type handle struct {
 	skills *skills
 	prompt prompt
 
-	unskilled *tool.Set // the agent's own tools where there are no skills
+	own     *tool.Set // the agent's own tools without those of no use here
+	without useless
 
 	set        *tool.Set // of the last model step
 	setOwn     *tool.Set // the agent's own tools in set
 	setVersion uint64    // the version of the servers' tools in set
+
+	beside  chan struct{}  // holds a token for every subagent at work
+	freeing sync.WaitGroup // ends of their sessions
 
 	granting sync.Mutex // held while grants change, until the sink has the change
 
@@ -60,9 +66,12 @@ type handle struct {
 	lost    map[string]string // what was chosen and is not offered any more, in words, by option
 	remoded chan struct{}     // closed when chosen.Mode changes; nil while nobody waits
 	grants  []policy.Grant
-	bare    bool // people were told that nothing confines commands
-	running bool
-	steered [][]jsontext.Value // content waiting for the next model step
+	// children are the handles of subagents at work. A child's mu is taken after
+	// its parent's.
+	children map[*handle]struct{}
+	bare     bool // people were told that nothing confines commands
+	running  bool
+	steered  [][]jsontext.Value // content waiting for the next model step
 }
 
 // choice is what the session's options are set to.
@@ -72,10 +81,15 @@ type choice struct {
 	Thought model.Level
 }
 
+// choice is what holds now: of a subagent, no mode its parent does not have.
 func (h *handle) choice() choice {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.chosen
+	c := h.chosen
+	h.mu.Unlock()
+	if h.kin != nil {
+		c.Mode = h.kin.within(c.Mode)
+	}
+	return c
 }
 
 // Steer implements session.Handle: the content joins the running turn before
@@ -119,6 +133,8 @@ func (h *handle) endTurn() bool {
 
 // Close implements session.Handle.
 func (h *handle) Close(ctx context.Context) error {
+	h.leaveParent()
+	h.awaitFreed(ctx)
 	h.closeServers(ctx)
 	err := h.closeBox()
 	if h.roots == nil {

@@ -24,6 +24,8 @@ type record struct {
 	Usage   *model.Usage    `json:"usage,omitzero"`
 	Cost    float64         `json:"cost,omitzero"`
 	Window  uint64          `json:"window,omitzero"` // tokens the step filled
+	// Spent is what a subagent's model steps cost.
+	Spent *spent `json:"spent,omitzero"`
 	// Told is what people were told of broken MCP servers, by name, and of options
 	// that are gone.
 	Told *map[string]string `json:"told,omitzero"`
@@ -76,6 +78,10 @@ func (h *history) apply(r *record) {
 	}
 	if r.Told != nil {
 		h.told = *r.Told
+	}
+	if r.Spent != nil {
+		h.usage = h.usage.Add(r.Spent.Usage)
+		h.cost += r.Spent.Cost
 	}
 	if r.Usage != nil {
 		h.usage = h.usage.Add(*r.Usage)

@@ -60,8 +60,14 @@ func (h *handle) modeChanged() <-chan struct{} {
 	return h.remoded
 }
 
-// tellModeChanged wakes those who wait for a change. mu is held.
+// tellModeChanged wakes those who wait for a change, and subagents, whose mode it
+// bounds. mu is held.
 func (h *handle) tellModeChanged() {
+	for child := range h.children {
+		child.mu.Lock()
+		child.tellModeChanged()
+		child.mu.Unlock()
+	}
 	if h.remoded != nil {
 		close(h.remoded)
 		h.remoded = nil

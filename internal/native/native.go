@@ -7,6 +7,7 @@ package native
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/audit"
@@ -68,6 +69,8 @@ type Options struct {
 	Now   func() time.Time // nil means time.Now
 	// Rights are what an owner's sessions may have at most; nil bounds nothing.
 	Rights func(owner string) policy.Rights
+	// Sessions makes the sessions of subagents; nil means that there are none.
+	Sessions Sessions
 	// Procs keeps the processes that sessions start; nil means no records of them.
 	Procs *proc.Custody
 	// Redact takes secrets out of what tools say, before people and the model get
@@ -78,7 +81,12 @@ type Options struct {
 }
 
 // Driver opens native agents. It is safe for concurrent use.
-type Driver struct{ opts Options }
+type Driver struct {
+	opts Options
+
+	mu  sync.Mutex
+	kin map[string]*kin // by the session id of the subagent
+}
 
 // New returns the native driver.
 func New(opts Options) *Driver {
@@ -103,12 +111,13 @@ func (d *Driver) Open(ctx context.Context, req session.OpenRequest) (session.Han
 
 // open opens an agent that has the rights at most.
 func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights policy.Rights) (*handle, error) {
-	agent, err := d.opts.Agent(req.Info.Agent)
+	kin := d.kinOf(req.Info.ID)
+	agent, err := d.agent(req.Info.Agent, rights, kin)
 	if err != nil {
 		return nil, err
 	}
-	agent = agent.within(rights)
 	h := &handle{
+		driver: d, beside: make(chan struct{}, maxBeside), budget: new(budget),
 		agent: agent, id: req.Info.ID, info: req.Info, sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact, log: d.opts.Audit, now: d.opts.Now, procs: d.opts.Procs,
 		reads: tool.NewReads(),
 	}
@@ -116,6 +125,9 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 		return nil, fmt.Errorf("the policy of agent %s: %w", agent.Alias, err)
 	}
 	h.choose(req.Config)
+	if kin != nil {
+		h.join(kin, req.Restored)
+	}
 	if h.grants, err = readGrants(req.Info.Grants); err != nil {
 		return nil, err
 	}
@@ -131,6 +143,19 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 	h.openServers(req.Servers)
 	h.openSkills()
 	return h, nil
+}
+
+// agent is the configuration of an agent within rights; a subagent's is its
+// parent's.
+func (d *Driver) agent(alias string, rights policy.Rights, kin *kin) (*Agent, error) {
+	if kin != nil {
+		return kin.parent.agent, nil
+	}
+	agent, err := d.opts.Agent(alias)
+	if err != nil {
+		return nil, err
+	}
+	return agent.within(rights), nil
 }
 
 // within returns the agent with no more than the rights.

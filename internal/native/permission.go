@@ -37,10 +37,7 @@ type permissionParams struct {
 
 // decide asks the policy, with the session's mode and grants.
 func (r *running) decide(s policy.Subject) policy.Decision {
-	r.mu.Lock()
-	grants, mode := r.grants, r.chosen.Mode
-	r.mu.Unlock()
-	return r.policyOf(s).Decide(s, grants, mode)
+	return r.policyOf(s).Decide(s, r.grantsNow(), r.handle.choice().Mode)
 }
 
 // forbids returns why policy refuses a subject outright, or nil.

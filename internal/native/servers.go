@@ -25,6 +25,9 @@ const (
 // openServers begins to connect the MCP servers of the configuration and of the
 // client; nothing waits for them yet.
 func (h *handle) openServers(client []jsontext.Value) {
+	if h.kin != nil {
+		return // it uses its parent's
+	}
 	o := h.agent.MCP
 	o.Dir, o.Redact = h.info.Cwd, h.redact
 	o.Connecting = func(ctx context.Context, server, what string) error {
@@ -40,7 +43,7 @@ func (h *handle) openServers(client []jsontext.Value) {
 }
 
 func (h *handle) closeServers(ctx context.Context) {
-	if h.servers == nil {
+	if h.servers == nil || h.kin != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, serversLeave)
@@ -53,7 +56,7 @@ func (h *handle) closeServers(ctx context.Context) {
 func (h *handle) tools() *tool.Set {
 	list, version := h.servers.Tools()
 	if own := h.ownTools(); h.setOwn != own || h.setVersion != version {
-		h.set, h.setOwn, h.setVersion = own.With(list...), own, version
+		h.set, h.setOwn, h.setVersion = h.allowed(own.With(list...)), own, version
 	}
 	return h.set
 }
@@ -77,6 +80,9 @@ func (t *turn) awaitServers(ctx context.Context) error {
 // tellOfServers shows what there is to say of the MCP servers. What was said of
 // one that is still broken is not said again, also not after a restart.
 func (t *turn) tellOfServers(ctx context.Context) error {
+	if t.kin != nil {
+		return nil // its parent tells
+	}
 	told := maps.Clone(t.past.told)
 	maps.DeleteFunc(told, func(name, _ string) bool { return t.servers.Connected(name) })
 	for _, n := range t.servers.Notices() {

@@ -49,6 +49,9 @@ func (h *handle) openSkills() {
 	h.skills = s
 	s.refresh()
 	s.shown = string(h.commands().Available())
+	if h.kin != nil {
+		s.told = s.now.Problems // by its parent
+	}
 }
 
 // refresh looks at the disk again; files that are as they were are not read.

@@ -100,6 +100,7 @@ func (t *turn) keepResponse(ctx context.Context, resp *model.Response) error {
 		if price := t.agent.Info(t.choice.Model).Price; price != nil {
 			r.Cost = price.Cost(resp.Usage)
 		}
+		t.kin.spend(spent{resp.Usage, r.Cost})
 		records = append(records, r)
 	}
 	if len(records) == 0 {

@@ -49,6 +49,9 @@ func (t *turn) stablePrompt(p *prompt) string {
 	if t.agent.SystemPrompt != "" {
 		stable[0] = t.agent.SystemPrompt
 	}
+	if words := t.subagentWords(); words != "" {
+		stable = append(stable, words)
+	}
 	stable = append(stable, toolRules)
 	stable = append(stable, t.identity()...)
 	if words := skillWords(p.skills); words != "" {

@@ -61,7 +61,7 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err := t.lookAtSkills(ctx); err != nil {
 		return "", err
 	}
-	if c, args, ok := t.commandIn(parts); ok {
+	if c, args, ok := t.commandIn(parts); ok && t.kin == nil { // a task is no person's command
 		return c.Run(t, ctx, args)
 	}
 	return t.converse(ctx, parts)

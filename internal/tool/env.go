@@ -43,6 +43,9 @@ type Env struct {
 	// Skills are what read_skill reads; nil means there are none.
 	Skills *skill.Catalogue
 
+	// Spawner starts subagents; nil means there are none.
+	Spawner Spawner
+
 	// Judge says early whether policy forbids a subject outright, before the
 	// client hears of its paths. The loop judges every Call before it runs in any
 	// case; nil leaves it at that.

@@ -40,6 +40,17 @@ func (s *Set) With(more ...Tool) *Set {
 	return NewSet(append(more[:len(more):len(more)], s.tools...)...)
 }
 
+// Only returns the set of the named tools, those of them that are there.
+func (s *Set) Only(names ...string) *Set {
+	var kept []Tool
+	for i, t := range s.tools {
+		if slices.Contains(names, s.specs[i].Name) {
+			kept = append(kept, t)
+		}
+	}
+	return NewSet(kept...)
+}
+
 // Without returns the set without the named tools.
 func (s *Set) Without(names ...string) *Set {
 	var kept []Tool
@@ -89,5 +100,6 @@ func Default() []Tool {
 		askUser{},
 		escalate{},
 		readSkill{},
+		spawnSubagent{},
 	}
 }

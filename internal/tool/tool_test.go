@@ -114,7 +114,7 @@ func TestSet(t *testing.T) {
 	for _, s := range set.Specs() {
 		names = append(names, s.Name)
 	}
-	const want = "ask_user, content_search, deliver_file, escalate_to_human, file_edit, file_read, file_write, git, glob_search, list_dir, read_skill, shell, todo"
+	const want = "ask_user, content_search, deliver_file, escalate_to_human, file_edit, file_read, file_write, git, glob_search, list_dir, read_skill, shell, spawn_subagent, todo"
 	if got := strings.Join(names, ", "); got != want {
 		t.Errorf("names = %s", got)
 	}
@@ -135,7 +135,7 @@ func TestSchemasMatchTheArguments(t *testing.T) {
 	args := map[string]any{
 		"file_read": fileReadArgs{}, "file_write": fileWriteArgs{}, "file_edit": fileEditArgs{}, "list_dir": listDirArgs{},
 		"deliver_file": deliverFileArgs{}, "glob_search": globSearchArgs{}, "content_search": contentSearchArgs{}, "shell": shellArgs{}, "git": gitArgs{},
-		"todo": todoArgs{}, "ask_user": askUserArgs{}, "escalate_to_human": escalateArgs{}, "read_skill": readSkillArgs{},
+		"todo": todoArgs{}, "ask_user": askUserArgs{}, "escalate_to_human": escalateArgs{}, "read_skill": readSkillArgs{}, "spawn_subagent": spawnSubagentArgs{},
 		"web_fetch": webFetchArgs{},
 	}
 	for _, tool := range append(Default(), WebFetch(nil)) {

@@ -86,7 +86,7 @@ func (s *Server) perform(a *answer, act action, prompt string) bool {
 	case "SPLITPAIR":
 		a.text(highHalf)
 		a.text(lowHalf)
-	case "TOOL":
+	case "TOOL", "ALSO":
 		name, input := a.req.toolCall(act.arg)
 		a.tool(s, name, input)
 	case "PAR":

@@ -15,6 +15,7 @@
 //	D:SPLITPAIR           say an emoji cut between its UTF-16 halves
 //	D:TOOL shell command  call the shell; likewise read path, write path content,
 //	                      edit path|old|new, or any tool by its name with JSON input
+//	D:ALSO tool input     as D:TOOL, in one step with the call that follows
 //	D:PAR n command       n shell calls in one step
 //	D:LOOP                a shell call in every step, for ever
 //	D:BADJSON             a tool call whose input is broken JSON

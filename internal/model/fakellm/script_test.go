@@ -16,6 +16,7 @@ func TestParseScript(t *testing.T) {
 		{"D:SAY a ; D:THINK b", script{{{"SAY", "a"}, {"THINK", "b"}}}},
 		{"text\n  D:TOOL shell 'echo a; echo b'\nD:SAY two", script{{{"TOOL", "shell 'echo a; echo b'"}}, {{"SAY", "two"}}}},
 		{"D:PAR 2 ls ; D:LOOP", script{{{"PAR", "2 ls"}}, {{"LOOP", ""}}}},
+		{"D:ALSO a {} ; D:TOOL b {} ; D:SAY x", script{{{"ALSO", "a {}"}, {"TOOL", "b {}"}}, {{"SAY", "x"}}}},
 		{"D:REUSEID", script{{{"REUSEID", ""}, {"TOOL", "shell echo reused"}}}},
 		{"please RUN_SHELL{echo ${HOME}} now", script{{{"TOOL", "shell echo ${HOME}"}}}},
 		{"WRITE_FILE{a.txt|x {y}} READ_FILE{b}", script{{{"TOOL", "write a.txt x {y}"}}, {{"TOOL", "read b"}}}},
