@@ -353,8 +353,12 @@ func TestCancelEndsSubagents(t *testing.T) {
 	w.agent.Policy.AllowedCommands = []string{"sleep"}
 	c := w.open()
 	p := c.Send(spawn("ALSO", "D:TOOL shell sleep 600", "") + "\n" + spawn("ALSO", "D:TOOL write x.txt y", "") + "\n" + spawn("ALSO", "D:STALL", ""))
-	w.asked(c)
-	untilUpdate(c, "sleep 600`")
+	asks, sleeps := false, false
+	c.Until(func(e session.Event) bool {
+		asks = asks || e.Kind == session.KindPermission
+		sleeps = sleeps || e.Kind == session.KindToolUpdate && strings.Contains(string(e.Body), "sleep 600`")
+		return asks && sleeps
+	})
 	if err := c.Cancel(t.Context()); err != nil {
 		t.Fatal(err)
 	}
