@@ -37,7 +37,7 @@ type Judgement struct {
 // Try begins a trial. A mode that such a session does not have is a
 // *session.InvalidError. It must be closed.
 func (d *Driver) Try(ctx context.Context, req TrialRequest) (*Trial, error) {
-	quiet := *d
+	quiet := New(d.opts)
 	quiet.opts.Audit = nil
 	quiet.opts.Agent = func(alias string) (*Agent, error) {
 		agent, err := d.opts.Agent(alias)
