@@ -30,6 +30,7 @@ func (a *App) openSandbox() {
 // removed its own.
 func (a *App) closeSandbox() {
 	a.sweep.Wait()
+	_ = a.sandbox.Close() // what it leaves is removed at the next start
 	if a.inst != nil {
 		_ = os.Remove(filepath.Join(a.opts.Home.Temp(), a.inst.ID()))
 		_ = os.Remove(a.opts.Home.Temp()) // fails while others have theirs in it

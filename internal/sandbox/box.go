@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/proc"
 )
@@ -41,6 +43,7 @@ type Box struct {
 	tmp    string // made when first needed
 	tmpErr error
 	closed bool
+	found  map[bool]*scene // what is installed, by Want.Everything
 }
 
 // Open returns the box of a session. It touches nothing before it is used.
@@ -106,16 +109,13 @@ func (l *Ladder) wrap(st Status, v view, w Want, program string, s proc.Spec) (p
 // order of what follows matters only for one and the same path.
 func (b *Box) view(st Status, w Want, program string) view {
 	s, roots := newScene(), b.roots()
-	writable := append(slices.Clone(roots), b.session.Cache, b.ladder.opts.Temp)
 	if w.Everything {
 		s.places["/"] = place{path: "/", access: readWrite, dir: true}
 		s.add("/sys", readOnly)
 	}
 	b.hide(s, b.session.Forbidden, nil)
-	for _, p := range toolchains(b.ladder.opts.Home, filepath.SplitList(b.ladder.opts.Path), writable) {
-		b.install(s, p, w)
-	}
-	for _, p := range append(slices.Clone(b.session.Readable), w.Readable...) {
+	s.take(b.installed(st, w))
+	for _, p := range w.Readable {
 		b.install(s, p, w)
 	}
 	for _, p := range w.Writable {
@@ -181,6 +181,33 @@ func realOf(path string) string {
 	return filepath.Clean(path)
 }
 
+// installedFor is how long what is installed is taken to be the same. Commands
+// cannot change it, and to look takes longer than all the rest.
+const installedFor = 10 * time.Second
+
+// installed returns what can be read because it is installed.
+func (b *Box) installed(st Status, w Want) *scene {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.found[w.Everything]; s != nil && time.Since(s.made) < installedFor {
+		return s
+	}
+	s := newScene()
+	writable := append(slices.Clone(b.session.Roots), b.session.Cache, b.ladder.opts.Temp)
+	for _, p := range toolchains(b.ladder.opts.Home, filepath.SplitList(b.ladder.opts.Path), writable) {
+		b.install(s, p, w)
+	}
+	b.etc(s, st, w)
+	for _, p := range b.session.Readable {
+		b.install(s, p, w)
+	}
+	if b.found == nil {
+		b.found = make(map[bool]*scene)
+	}
+	b.found[w.Everything] = s
+	return s
+}
+
 // install grants reading what is installed, unless it is forbidden. What
 // programs need to start is readable in any case.
 func (b *Box) install(s *scene, path string, w Want) {
@@ -204,6 +231,28 @@ func (b *Box) lend(s *scene, path string) {
 	real, ok := s.follow(path)
 	if ok && !withinAny(real, b.session.Own) && !withinAny(real, b.session.Forbidden) {
 		s.add(path, readWrite)
+	}
+}
+
+// etc grants what programs need of /etc, also where it is forbidden. With mounts
+// it is a copy, which is one mount.
+func (b *Box) etc(s *scene, st Status, w Want) {
+	if w.Everything && !withinAny("/etc", b.session.Forbidden) {
+		return
+	}
+	if st.Rung == Bubblewrap {
+		if dir, err := b.ladder.etc(); err == nil {
+			for _, root := range b.roots() {
+				if rest, ok := strings.CutPrefix(root, "/etc/"); ok {
+					_ = os.MkdirAll(filepath.Join(dir, rest), 0o755) // to be mounted on
+				}
+			}
+			s.places["/etc"] = place{path: "/etc", access: readOnly, dir: true, source: dir}
+			return
+		}
+	}
+	for _, p := range etcPlaces() {
+		b.install(s, p, w)
 	}
 }
 

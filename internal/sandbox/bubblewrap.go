@@ -18,6 +18,7 @@ type bwrap struct {
 	// plain is an old one that cannot forbid further user namespaces; the
 	// system call filter does.
 	plain bool
+	root  bool // we are the root user
 }
 
 // filterFD is the descriptor bubblewrap reads the system call filter from.
@@ -34,7 +35,8 @@ func (l *Ladder) probeBubblewrap(ctx context.Context) attempt {
 		return attempt{err: errNoBubblewrap, fix: fixInstall}
 	}
 	var err error
-	for _, b := range []bwrap{{path: path}, {path: path, plain: true}} {
+	root := os.Getuid() == 0
+	for _, b := range []bwrap{{path: path, root: root}, {path: path, root: root, plain: true}} {
 		again := l.run(ctx, Bubblewrap, func(v view, program string, s proc.Spec) (proc.Spec, error) {
 			return b.wrap(v, Want{}, program, s)
 		})
@@ -103,11 +105,11 @@ func (b bwrap) options(v view, w Want) []string {
 	if !w.Network {
 		argv = append(argv, "--unshare-net") // with a loopback of its own
 	}
-	return append(argv, mounts(v)...)
+	return append(argv, b.mounts(v)...)
 }
 
 // mounts says the view in bubblewrap's words.
-func mounts(v view) []string {
+func (b bwrap) mounts(v view) []string {
 	var argv, after []string
 	top, whole := v.at("/")
 	if whole {
@@ -116,8 +118,10 @@ func mounts(v view) []string {
 		after = append(after, "--remount-ro", "/")
 	}
 	argv = append(argv, "--proc", "/proc")
-	for _, path := range kernelSettings() {
-		argv = append(argv, "--ro-bind-try", path, path)
+	if b.root {
+		for _, path := range kernelSettings() {
+			argv = append(argv, "--ro-bind-try", path, path)
+		}
 	}
 	argv = append(argv, "--dev", "/dev")
 	for _, step := range v.steps() {

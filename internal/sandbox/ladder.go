@@ -29,6 +29,8 @@ type Options struct {
 type Ladder struct {
 	opts Options
 
+	mirror mirror
+
 	mu    sync.Mutex
 	tried map[Rung]*trial
 }

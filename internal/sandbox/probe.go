@@ -46,6 +46,9 @@ func (l *Ladder) run(ctx context.Context, r Rung, wrap func(view, string, proc.S
 	for _, p := range toolchains("", filepath.SplitList(l.opts.Path), []string{dir}) {
 		sc.add(p, readOnly)
 	}
+	for _, p := range etcPlaces() {
+		sc.add(p, readOnly)
+	}
 	if s, err = wrap(sc.view(), program, s); err != nil {
 		return err
 	}

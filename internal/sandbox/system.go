@@ -13,7 +13,7 @@ func systemPlaces() []string {
 		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
 		"/opt", "/nix", "/snap", "/gnu/store", "/home/linuxbrew/.linuxbrew",
 		"/run/current-system", "/run/opengl-driver", "/var/lib/snapd/snap",
-		"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
+		"/sys/devices/system", "/sys/fs/cgroup",
 	}
 }
 
@@ -21,19 +21,19 @@ func systemPlaces() []string {
 // Everything else there stays out of sight.
 func etcPlaces() []string {
 	names := []string{
-		"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "ld.so.preload", "passwd", "group", "nsswitch.conf", "hosts", "host.conf", "hostname",
-		"resolv.conf", "gai.conf", "protocols", "services", "networks", "localtime", "timezone", "locale.conf", "locale.alias",
-		"default/locale", "os-release", "lsb-release", "debian_version", "redhat-release", "alpine-release", "system-release",
+		"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd", "group", "nsswitch.conf", "hosts", "host.conf", "hostname",
+		"resolv.conf", "gai.conf", "protocols", "services", "localtime", "timezone", "locale.conf", "default/locale",
+		"os-release", "lsb-release", "debian_version", "redhat-release", "alpine-release", "system-release",
 		"alternatives", "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/certs", "pki/tls/cert.pem", "pki/tls/openssl.cnf",
-		"pki/ca-trust", "pki/java", "ca-certificates", "ca-certificates.conf", "crypto-policies", "gitconfig", "gitattributes",
-		"profile", "profile.d", "bash.bashrc", "bashrc", "bash_completion.d", "zsh", "zshrc", "inputrc", "shells", "terminfo", "login.defs",
-		"mime.types", "magic", "magic.mime", "fonts", "xdg", "papersize", "java", "maven", "gradle", "python3", "python3.11", "python3.12",
-		"python3.13", "perl", "php", "R", "lua", "paths.d", "vimrc", "vim", "nanorc",
+		"pki/ca-trust/extracted", "pki/java", "ca-certificates", "crypto-policies", "gitconfig", "gitattributes",
+		"profile", "profile.d", "bash.bashrc", "bashrc", "inputrc", "shells", "terminfo", "login.defs",
+		"mime.types", "magic", "magic.mime", "fonts", "java", "maven", "gradle", "perl", "python3", "php", "R", "lua", "static",
 	}
 	for i, n := range names {
 		names[i] = "/etc/" + n
 	}
-	return names
+	versions, _ := filepath.Glob("/etc/java-*-openjdk") // the pattern is a good one
+	return append(names, versions...)
 }
 
 // homePlaces are the toolchains people keep in their home directory, below it,
@@ -63,7 +63,7 @@ func devices() []string {
 // Those below a directory in not are left out: a command could have put
 // anything there.
 func toolchains(home string, path []string, not []string) []string {
-	list := append(systemPlaces(), etcPlaces()...)
+	list := systemPlaces()
 	if home == "" || home == "/" {
 		return append(list, pathDirs(home, path, not)...)
 	}

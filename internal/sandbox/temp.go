@@ -20,6 +20,27 @@ func (l *Ladder) makeTemp() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
+// etc returns a copy of what programs need of /etc, as it is now.
+func (l *Ladder) etc() (string, error) {
+	base := l.opts.Temp
+	if base == "" || os.MkdirAll(base, 0o700) != nil {
+		base = ""
+	}
+	return l.mirror.update(base)
+}
+
+// Close removes the files that the sessions of the process had in common.
+func (l *Ladder) Close() error {
+	l.mirror.mu.Lock()
+	defer l.mirror.mu.Unlock()
+	if l.mirror.dir == "" {
+		return nil
+	}
+	dir := l.mirror.dir
+	l.mirror.dir = ""
+	return os.RemoveAll(dir)
+}
+
 // Sweep removes the temporary files that processes left which are no longer
 // alive. base holds one directory for each, named by its id.
 func Sweep(base string, alive func(id string) bool) error {

@@ -2,10 +2,12 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // access is what may be done with a place and all below it.
@@ -38,10 +40,17 @@ type view struct {
 type scene struct {
 	places map[string]place
 	links  map[string]string
+	made   time.Time
 }
 
 func newScene() *scene {
-	return &scene{places: make(map[string]place), links: make(map[string]string)}
+	return &scene{places: make(map[string]place), links: make(map[string]string), made: time.Now()}
+}
+
+// take adds all that another scene has.
+func (s *scene) take(other *scene) {
+	maps.Copy(s.places, other.places)
+	maps.Copy(s.links, other.links)
 }
 
 // add grants path if it exists. Of two grants of one place the later holds.

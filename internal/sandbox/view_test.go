@@ -38,7 +38,7 @@ func nested() view {
 }
 
 func TestMounts(t *testing.T) {
-	got := strings.Join(mounts(nested()), " ")
+	got := strings.Join(bwrap{root: true}.mounts(nested()), " ")
 	for _, path := range kernelSettings() {
 		got = strings.Replace(got, " --ro-bind-try "+path+" "+path, "", 1)
 	}
@@ -58,7 +58,7 @@ func TestMountsOfEverything(t *testing.T) {
 		place{path: "/etc/passwd", access: readOnly},
 		place{path: "/home", access: readWrite, dir: true},
 	)
-	got := strings.Join(mounts(v), " ")
+	got := strings.Join(bwrap{}.mounts(v), " ")
 	if !strings.HasPrefix(got, "--bind / / --proc /proc") || strings.Contains(got, "--remount-ro / ") ||
 		!strings.HasSuffix(got, "--tmpfs /etc --ro-bind /etc/passwd /etc/passwd --remount-ro /etc") {
 		t.Error(got)

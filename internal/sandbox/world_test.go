@@ -70,6 +70,11 @@ func newWorld(t *testing.T, rung Rung, opts Options) *world {
 		Own:       []string{w.own + "/config.toml", w.own + "/data", w.own + "/run", w.own + "/keys", w.own + "/cache", w.own + "/tmp"},
 		Cache:     filepath.Join(w.own, "cache/main"),
 	}
+	t.Cleanup(func() {
+		if err := w.ladder.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	st, err := w.ladder.Find(t.Context(), rung)
 	if err != nil {
 		t.Fatal(err)
