@@ -229,6 +229,24 @@ func TestNothingLongOrSecretIsRecorded(t *testing.T) {
 	}
 }
 
+// A secret of a few digits occurs in numbers, times and hashes too; they stay.
+func TestShortSecretsLeaveTheChainAlone(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Date(2026, 5, 4, 3, 2, 1, 123456000, time.UTC)
+	l := New(Options{Dir: dir, Now: func() time.Time { return now }, Redact: secret.NewRedactor("000000", "123456", DigestOf(nil)[:6])})
+	for range 3 {
+		if err := l.Record(t.Context(), Entry{Event: Call, What: "echo 123456", Digest: DigestOf(nil)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := verify(t, dir); !r.Intact || r.Lines != 3 {
+		t.Errorf("%+v, bad %+v", r, r.Bad)
+	}
+	if line := lines(t, dir)[0]; !strings.Contains(line, `"what":"echo [redacted]"`) || !strings.Contains(line, DigestOf(nil)) {
+		t.Error(line)
+	}
+}
+
 func TestNilLog(t *testing.T) {
 	var l *Log
 	if err := l.Record(t.Context(), Entry{Event: Call}); err != nil {

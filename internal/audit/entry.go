@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
 // Event says what kind of thing happened.
@@ -85,13 +87,15 @@ func DigestOf(input []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// bounded returns e with its texts cut to their bound.
-func (e Entry) bounded() Entry {
+// clean returns e with its texts cut to their bound and no secret in them. What
+// the chain is made of, numbers, times and hashes, stays as it is: a short
+// secret may well occur in it, and a changed line would be a broken one.
+func (e Entry) clean(r *secret.Redactor) Entry {
 	for _, text := range []*string{
-		&e.Owner, &e.Session, &e.Turn, &e.Agent, &e.Call, &e.Tool, &e.What, &e.Digest,
+		&e.Owner, &e.Session, &e.Turn, &e.Agent, &e.Call, &e.Tool, &e.What,
 		&e.Verdict, &e.Rule, &e.By, &e.Reason, &e.Sandbox, &e.Outcome,
 	} {
-		*text = cut(*text)
+		*text = cut(r.Replace(*text))
 	}
 	return e
 }
@@ -111,16 +115,13 @@ func cut(text string) string {
 // hashKey stands between what is hashed and the hash.
 const hashKey = `,"hash":"`
 
-// encode returns the line of an entry without its newline, and its hash. redact
-// may change the text but not seq, prev and hash.
-func (e Entry) encode(redact func([]byte) []byte) (line []byte, hash string, err error) {
+// encode returns the line of an entry without its newline and without the
+// secrets that r knows, and its hash.
+func (e Entry) encode(r *secret.Redactor) (line []byte, hash string, err error) {
 	e.Hash = ""
-	body, err := json.Marshal(e.bounded())
+	body, err := json.Marshal(e.clean(r))
 	if err != nil {
 		return nil, "", fmt.Errorf("encode an audit entry: %w", err)
-	}
-	if redact != nil {
-		body = redact(body)
 	}
 	body = bytes.TrimSuffix(body, []byte("}"))
 	hash = DigestOf(body)

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 )
@@ -141,7 +139,7 @@ func (l *Log) isLast(info os.FileInfo) bool {
 func (l *Log) append(f, lock *os.File, e Entry) error {
 	e.Seq, e.Prev = l.last.seq+1, l.last.hash
 	e.Time = l.opts.Now().UTC().Truncate(time.Microsecond)
-	line, hash, err := e.encode(l.redact)
+	line, hash, err := e.encode(l.opts.Redact)
 	if err != nil {
 		return err
 	}
@@ -168,8 +166,6 @@ func (l *Log) write(f *os.File, data []byte) error {
 	l.file, err = f.Stat()
 	return err
 }
-
-func (l *Log) redact(line []byte) []byte { return l.opts.Redact.ReplaceJSON(jsontext.Value(line)) }
 
 // rotate puts a file that is long enough aside and begins the next one. Where it
 // cannot be renamed, it goes on growing.

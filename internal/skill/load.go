@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
@@ -21,6 +22,12 @@ type Text struct {
 	Files []string // of the folder, with slashes; only beside the skill's own text
 }
 
+// OwnText reports whether a path in a skill's folder names the skill's own text.
+// The empty path does.
+func OwnText(path string) bool {
+	return path == "" || strings.EqualFold(filepath.Clean(filepath.FromSlash(path)), manifest)
+}
+
 // Load reads a skill's own text, or another file of its folder by its relative
 // path, as it is on disk now. Errors are one sentence for whoever asked. It may
 // be called on nil.
@@ -29,7 +36,7 @@ func (c *Catalogue) Load(name, path string) (Text, error) {
 	if !ok {
 		return Text{}, fmt.Errorf("%w: %q; the system prompt lists those there are", ErrNoSkill, clip(name, 80))
 	}
-	if path == "" {
+	if OwnText(path) {
 		path = manifest
 	}
 	if !filepath.IsLocal(filepath.FromSlash(path)) {

@@ -56,7 +56,7 @@ func (r readSkill) Prepare(_ context.Context, env *Env, input jsontext.Value) (*
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("%w: %q%s", skill.ErrNoSkill, clip(args.Name, 80), offered(env.Skills))
-	case !s.Model && args.File == "":
+	case !s.Model && skill.OwnText(args.File):
 		return nil, fmt.Errorf("skill %s is used only when the user calls it with /%s", s.Name, s.Name)
 	}
 	title := "Read skill " + s.Name

@@ -62,6 +62,8 @@ func TestReadSkill(t *testing.T) {
 		{`{"name":"empty"}`, "[the file is empty]", false},
 		{`{"name":"deploy","file":"steps.md"}`, "the steps\n", false},
 		{`{"name":"deploy"}`, "only when the user calls it with /deploy", true},
+		{`{"name":"deploy","file":"SKILL.md"}`, "only when the user calls it with /deploy", true},
+		{`{"name":"deploy","file":"./x/../skill.md"}`, "only when the user calls it with /deploy", true},
 		{`{"name":"none"}`, `there is no such skill: "none"; there are empty, pdf`, true},
 		{`{"name":"pdf","file":"../deploy/SKILL.md"}`, "not a path inside", true},
 		{`{"name":"pdf","file":"no.md"}`, `no file "no.md"`, true},
