@@ -63,7 +63,7 @@ func waitGone(ctx context.Context, pid int) bool {
 func means(c *proc.Custody) string {
 	switch runtime.GOOS {
 	case "linux":
-		if _, err := c.Group(); err != nil {
+		if err := c.Grouped(); err != nil {
 			return fmt.Sprintf(", held by a guard process alone (%v)", err)
 		}
 		return ", held by a guard process and a control group"

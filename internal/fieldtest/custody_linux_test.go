@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/grapnel-ai/grapnel/internal/proc/cgroup"
 	"github.com/grapnel-ai/grapnel/internal/proc/lease"
 	"github.com/grapnel-ai/grapnel/internal/proc/procfs"
 )
@@ -202,10 +203,12 @@ func TestL1NothingIsLeft(t *testing.T) {
 	if found := leases(w); len(found) > 0 {
 		t.Errorf("left: %v", found)
 	}
-	for _, path := range []string{head.Group, head.Temp} {
-		if _, err := os.Stat(path); path != "" && err == nil {
-			t.Errorf("%s is left", path)
-		}
+	if _, err := os.Stat(head.Temp); err == nil {
+		t.Errorf("%s is left", head.Temp)
+	}
+	id := strings.TrimSuffix(filepath.Base(found[0]), lease.Suffix)
+	if n, err := cgroup.Find(head.Groups, id); err == nil && len(n.Left()) > 0 {
+		t.Errorf("left: %v", n.Left())
 	}
 }
 

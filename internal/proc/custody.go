@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -35,19 +34,19 @@ type Options struct {
 // concurrent use.
 type Custody struct {
 	opts     Options
-	newGroup func(id string) (*cgroup.Group, error)
+	openNest func(id string) (*cgroup.Nest, error)
 	serial   atomic.Uint64
 
-	prepare sync.Once // group, noGroup, record, at the first child
-	group   *cgroup.Group
-	noGroup error
+	prepare sync.Once // nest, noNest, record, at the first child
+	nest    *cgroup.Nest
+	noNest  error
 	record  *lease.File
-	refused atomic.Pointer[error] // why no child can be put into group after all
+	refused atomic.Pointer[error] // why no child can be put into a group after all
 }
 
 // NewCustody returns the custody of one instance. Nothing is made before the
 // first child.
-func NewCustody(o Options) *Custody { return &Custody{opts: o, newGroup: cgroup.New} }
+func NewCustody(o Options) *Custody { return &Custody{opts: o, openNest: cgroup.Open} }
 
 // Start starts a child as the function Start does.
 func (c *Custody) Start(ctx context.Context, spec Spec) (*Proc, error) {
@@ -61,14 +60,14 @@ func (c *Custody) Start(ctx context.Context, spec Spec) (*Proc, error) {
 // open makes what children are held by. What cannot be made is done without:
 // their guards hold them.
 func (c *Custody) open() {
-	c.group, c.noGroup = c.newGroup(c.opts.ID)
+	c.nest, c.noNest = c.openNest(c.opts.ID)
 	if c.opts.Dir == "" || !leavesOrphans {
 		return
 	}
 	head := here()
 	head.Temp = c.tempPath()
-	if c.group != nil {
-		head.Group = c.group.Path()
+	if c.nest != nil {
+		head.Groups = c.nest.Dir()
 	}
 	c.record, _ = lease.Create(c.recordPath(c.opts.ID), head)
 }
@@ -94,25 +93,19 @@ func (c *Custody) Temp() (string, error) {
 	return dir, nil
 }
 
-// Group returns the directory of the control group that children are in, or
-// why there is none. It is known once a child has been started.
-func (c *Custody) Group() (string, error) {
-	if c.noGroup != nil || c.group == nil {
-		return "", c.noGroup
-	}
+// Grouped returns why children are in no control groups, nil when they are. It
+// is known once a child has been started.
+func (c *Custody) Grouped() error {
 	if err := c.refused.Load(); err != nil {
-		return "", *err
+		return *err
 	}
-	return c.group.Path(), nil
+	return c.noNest
 }
 
 // Close gives up what children were held by. All children have ended; what is
 // left of one that has not is kept for the next start.
 func (c *Custody) Close() error {
 	c.prepare.Do(func() {}) // nothing was started: nothing to give up
-	if c.group != nil {
-		_ = c.group.Remove()
-	}
 	_ = os.RemoveAll(c.tempPath())
 	if c.record == nil {
 		return nil
@@ -132,8 +125,12 @@ type entry struct {
 
 func (c *Custody) enter() *entry {
 	e := &entry{custody: c, serial: c.serial.Add(1), line: -1}
-	if c.group != nil && c.refused.Load() == nil {
-		e.group, _ = c.group.Child(strconv.FormatUint(e.serial, 10))
+	if c.nest == nil || c.refused.Load() != nil {
+		return e
+	}
+	var err error
+	if e.group, err = c.nest.Make(e.serial); err != nil {
+		c.refused.Store(&err)
 	}
 	return e
 }
@@ -157,7 +154,7 @@ func (e *entry) groupPath() string {
 // ungrouped notes that the child could not be put into its group. The next ones
 // do not try.
 func (e *entry) ungrouped(cause error) {
-	err := fmt.Errorf("the system puts no process into the control group %s: %w", e.custody.group.Path(), cause)
+	err := fmt.Errorf("the system puts no process into the control group %s: %w", e.group.Path(), cause)
 	e.custody.refused.Store(&err)
 	_ = e.group.Remove()
 	e.group = nil

@@ -90,16 +90,14 @@ func requireNone(t *testing.T, stderr *os.File) {
 // custodies are the ways children are held here.
 func custodies(t *testing.T) map[string]*Custody {
 	t.Helper()
-	none := func(string) (*cgroup.Group, error) { return nil, cgroup.ErrNone }
 	dead := func(string) bool { return false }
 	alone := NewCustody(Options{Dir: t.TempDir(), ID: "i_alone", Alive: dead})
-	alone.newGroup = none
+	alone.openNest = noNest
 	all := map[string]*Custody{"guard alone": alone}
-	if g, err := cgroup.New("i_probe"); err == nil {
-		_ = g.Remove()
+	if canGroup() {
 		all["with group"] = NewCustody(Options{Dir: t.TempDir(), ID: fmt.Sprintf("i_test%d", os.Getpid()), Alive: dead})
 	} else {
-		t.Logf("no control groups here: %v", err)
+		t.Log("no control groups here")
 	}
 	t.Cleanup(func() {
 		for name, c := range all {
@@ -118,11 +116,24 @@ func requireEmpty(t *testing.T, c *Custody) {
 	if left, err := os.ReadDir(c.opts.Dir); err != nil || len(left) > 0 {
 		t.Errorf("records are left: %v, %v", left, err)
 	}
-	if c.group != nil {
-		if _, err := os.Stat(c.group.Path()); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("its control group is left: %v", err)
-		}
+	if c.nest != nil && len(c.nest.Left()) > 0 {
+		t.Errorf("control groups are left: %v", c.nest.Left())
 	}
+}
+
+func noNest(string) (*cgroup.Nest, error) { return nil, cgroup.ErrNone }
+
+// canGroup reports whether this system gives us control groups.
+func canGroup() bool {
+	n, err := cgroup.Open("i_probe")
+	if err != nil {
+		return false
+	}
+	g, err := n.Make(uint64(os.Getpid()))
+	if err != nil {
+		return false
+	}
+	return g.Remove() == nil
 }
 
 // TestHostileTrees ends every kind of tree in every way, again and again: no
@@ -174,7 +185,7 @@ func crasher() {
 	}
 	c := NewCustody(Options{Dir: os.Getenv(crashDirVar), ID: os.Getenv(crashIDVar), Alive: func(string) bool { return true }})
 	if os.Getenv(crashAloneVar) != "" {
-		c.newGroup = func(string) (*cgroup.Group, error) { return nil, cgroup.ErrNone }
+		c.openNest = noNest
 	}
 	p, err := c.Start(context.Background(), Spec{Argv: []string{"sh", "-c", script}, Stdout: os.Stdout, Stderr: os.Stderr})
 	if err != nil {
@@ -279,10 +290,8 @@ func requireReaped(t *testing.T, dir, id string) int {
 	if _, err := os.Stat(old.tempPath()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("temporary files are left: %v", err)
 	}
-	if g, err := cgroup.New(id); err == nil {
-		_ = g.Remove()
-	} else if errors.Is(err, os.ErrExist) {
-		t.Errorf("a control group is left: %v", err)
+	if n, err := cgroup.Open(id); err == nil && len(n.Left()) > 0 {
+		t.Errorf("control groups are left: %v", n.Left())
 	}
 	return ended
 }

@@ -57,7 +57,10 @@ func (c *Custody) reap(path, id string) (int, error) {
 	case err == nil && head.Space != now.Space:
 		return 0, nil // of another container: its numbers mean nothing here
 	}
-	killGroup(head.Group, id)
+	groups := groupsOf(head.Groups, id)
+	for _, g := range groups {
+		_ = g.Kill()
+	}
 	s := sought{id: id, known: make(map[int]uint64), alive: c.opts.Alive}
 	for _, child := range children {
 		s.add(child.Pid, child.Start)
@@ -67,22 +70,23 @@ func (c *Custody) reap(path, id string) (int, error) {
 	if len(left) > 0 {
 		return ended, fmt.Errorf("processes %v of a grapnel that died cannot be ended; end them by hand", left)
 	}
-	removeGroup(head.Group, id)
+	for _, g := range groups {
+		remove(g)
+	}
 	return ended, errors.Join(removeTemp(head.Temp, id), os.Remove(path))
 }
 
-func killGroup(path, id string) {
-	if g, err := cgroup.Find(path, id); err == nil {
-		_ = g.Kill()
+// groupsOf are the control groups of an instance's children.
+func groupsOf(dir, id string) []*cgroup.Group {
+	n, err := cgroup.Find(dir, id)
+	if err != nil {
+		return nil
 	}
+	return n.Left()
 }
 
-// removeGroup removes the group once it is empty.
-func removeGroup(path, id string) {
-	g, err := cgroup.Find(path, id)
-	if err != nil {
-		return
-	}
+// remove removes a group once it is empty.
+func remove(g *cgroup.Group) {
 	for deadline := time.Now().Add(reapBound); g.Remove() != nil && time.Now().Before(deadline); {
 		_ = g.Kill()
 		time.Sleep(reapPause)

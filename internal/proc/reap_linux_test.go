@@ -100,7 +100,7 @@ func TestReapTrustsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := here()
-	h.Temp, h.Group = precious, precious
+	h.Temp, h.Groups = precious, precious
 	writeRecord(t, dir, "i_gone", h, lease.Child{Serial: 1, Pid: 1, Start: startTime(1)})
 	link := filepath.Join(t.TempDir(), "grapnel-i_link")
 	if err := os.Symlink(precious, link); err != nil {

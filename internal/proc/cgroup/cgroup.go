@@ -3,7 +3,8 @@
 //
 // It works where that part of the hierarchy is ours to write: as root, in a
 // container that has it writable, and in what systemd delegates to a user
-// (services and scopes of the user's own manager). Elsewhere New says why not.
+// (services and scopes of the user's own manager). Elsewhere Open or the first
+// group says why not. Nothing stays where no group is in use.
 package cgroup
 
 import "errors"
@@ -16,5 +17,5 @@ var (
 	ErrNoKill = errors.New("the kernel cannot end a whole control group")
 )
 
-// prefix starts the name of every group of ours.
+// prefix starts the name of every group of ours: "grapnel-<id>.<serial>".
 const prefix = "grapnel-"

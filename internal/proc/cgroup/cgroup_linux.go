@@ -7,56 +7,71 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// Group is a control group. Its methods are safe for concurrent use.
-type Group struct{ path string }
+// Nest is where the groups of one instance are made. Its methods are safe for
+// concurrent use.
+type Nest struct{ dir, id string }
 
-// New makes the group "grapnel-<id>" below the one this process is in.
-func New(id string) (*Group, error) {
+// Open returns the nest of id in the group this process is in. It makes nothing.
+func Open(id string) (*Nest, error) {
 	own, err := ownPath()
 	if err != nil {
 		return nil, err
 	}
-	g, err := mkdir(filepath.Join(own, prefix+id))
-	if err != nil {
-		return nil, err
+	if err := unix.Access(filepath.Join(own, "cgroup.procs"), unix.W_OK); err != nil {
+		return nil, fmt.Errorf("the control group %s is not ours to divide: %w", own, err)
+	}
+	return &Nest{own, id}, nil
+}
+
+// Find returns the nest of id that is elsewhere, by its directory: a path that
+// comes from a file and is trusted only as far as it lies in the hierarchy.
+func Find(dir, id string) (*Nest, error) {
+	var st unix.Statfs_t
+	switch {
+	case !filepath.IsAbs(dir) || dir != filepath.Clean(dir):
+		return nil, fmt.Errorf("%q is no control group", dir)
+	case unix.Statfs(dir, &st) != nil:
+		return nil, fs.ErrNotExist
+	case int64(st.Type) != unix.CGROUP2_SUPER_MAGIC:
+		return nil, fmt.Errorf("%s is no control group", dir)
+	}
+	return &Nest{dir, id}, nil
+}
+
+// Dir is the directory the groups are made in.
+func (n *Nest) Dir() string { return n.dir }
+
+// Make makes a group. The serial is not in use in this nest.
+func (n *Nest) Make(serial uint64) (*Group, error) {
+	g := &Group{filepath.Join(n.dir, fmt.Sprintf("%s%s.%d", prefix, n.id, serial))}
+	if err := os.Mkdir(g.path, 0o755); err != nil {
+		return nil, fmt.Errorf("make a control group: %w", err)
 	}
 	if _, err := os.Stat(g.file("cgroup.kill")); err != nil {
 		return nil, errors.Join(ErrNoKill, g.Remove())
 	}
-	if err := unix.Access(g.file("cgroup.procs"), unix.W_OK); err != nil {
-		return nil, errors.Join(fmt.Errorf("the control group %s takes no processes: %w", g.path, err), g.Remove())
-	}
 	return g, nil
 }
 
-// Find returns the group that New made for id elsewhere, by its path: a path
-// that comes from a file and is trusted only as far as it looks like ours.
-func Find(path, id string) (*Group, error) {
-	var st unix.Statfs_t
-	switch {
-	case !filepath.IsAbs(path) || path != filepath.Clean(path) || filepath.Base(path) != prefix+id:
-		return nil, fmt.Errorf("%s is no control group of %s", path, id)
-	case unix.Statfs(path, &st) != nil:
-		return nil, fs.ErrNotExist
-	case int64(st.Type) != unix.CGROUP2_SUPER_MAGIC:
-		return nil, fmt.Errorf("%s is no control group", path)
+// Left lists the groups that are in the nest.
+func (n *Nest) Left() []*Group {
+	entries, _ := os.ReadDir(n.dir)
+	var left []*Group
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), prefix+n.id+".") {
+			left = append(left, &Group{filepath.Join(n.dir, e.Name())})
+		}
 	}
-	return &Group{path}, nil
+	return left
 }
 
-// Child makes a group within this one.
-func (g *Group) Child(name string) (*Group, error) { return mkdir(filepath.Join(g.path, name)) }
-
-func mkdir(path string) (*Group, error) {
-	if err := os.Mkdir(path, 0o755); err != nil {
-		return nil, fmt.Errorf("make a control group: %w", err)
-	}
-	return &Group{path}, nil
-}
+// Group is a control group. Its methods are safe for concurrent use.
+type Group struct{ path string }
 
 // Path is the directory of the group.
 func (g *Group) Path() string { return g.path }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,27 +46,34 @@ func FuzzLocate(f *testing.F) {
 	})
 }
 
-// open makes a group, or skips where this system gives us none.
-func open(t *testing.T) *Group {
+// open opens a nest, or skips where this system gives us no group.
+func open(t *testing.T) *Nest {
 	t.Helper()
-	g, err := New("i_" + strings.ToLower(t.Name()))
+	n, err := Open("i_" + strings.ToLower(t.Name()))
 	if err != nil {
 		t.Skipf("no control groups here: %v", err)
 	}
 	t.Cleanup(func() {
-		_ = g.Kill()
-		_ = g.Remove()
+		for _, g := range n.Left() {
+			_, _ = g.Kill(), g.Remove()
+		}
 	})
+	return n
+}
+
+func makeGroup(t *testing.T, n *Nest, serial uint64) *Group {
+	t.Helper()
+	g, err := n.Make(serial)
+	if err != nil {
+		t.Skipf("no control groups here: %v", err)
+	}
 	return g
 }
 
 func TestKill(t *testing.T) {
-	g := open(t)
-	c, err := g.Child("1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.Open(c.Path())
+	n := open(t)
+	g := makeGroup(t, n, 1)
+	dir, err := os.Open(g.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +90,18 @@ func TestKill(t *testing.T) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	if !c.Populated() || c.Remove() == nil {
+	if !g.Populated() || g.Remove() == nil {
 		t.Error("a group with a process in it counts as empty")
 	}
-	found, err := Find(g.Path(), "i_testkill")
+	found, err := Find(n.Dir(), "i_testkill")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := found.Kill(); err != nil {
+	left := found.Left()
+	if len(left) != 1 || left[0].Path() != g.Path() {
+		t.Fatalf("left: %v", left)
+	}
+	if err := left[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
@@ -99,30 +109,34 @@ func TestKill(t *testing.T) {
 	}
 }
 
-func TestFindTrustsNoPath(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), prefix+"i_a")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
+func TestLeftIsOwn(t *testing.T) {
+	n := open(t)
+	makeGroup(t, n, 7)
+	other := &Nest{n.dir, n.id + "x"}
+	if left := other.Left(); len(left) > 0 {
+		t.Errorf("another instance's group: %v", left)
 	}
-	for _, path := range []string{"", "/", "/sys/fs/cgroup", dir, dir + "/../grapnel-i_a", "grapnel-i_a", prefix} {
-		if g, err := Find(path, "i_a"); err == nil {
-			t.Errorf("%q: %v", path, g)
+	if _, err := n.Make(7); err == nil {
+		t.Error("a group is made twice")
+	}
+}
+
+func TestFindTrustsNoPath(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{"", "/", dir, "cgroup", "/proc/../sys/fs/cgroup"} {
+		if n, err := Find(path, "i_a"); err == nil {
+			t.Errorf("%q: %v", path, n)
 		}
 	}
-	if _, err := Find("/no/such/grapnel-i_a", "i_a"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Find("/no/such", "i_a"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a group that is gone: %v", err)
 	}
 }
 
 func TestRemoveNested(t *testing.T) {
-	g := open(t)
-	c, err := g.Child("1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Child("grapnel-i_inner"); err != nil {
-		t.Fatal(err)
-	}
+	n := open(t)
+	g := makeGroup(t, n, 1)
+	makeGroup(t, &Nest{g.path, "i_inner"}, 1) // as Grapnel within Grapnel does
 	if err := g.Remove(); err != nil {
 		t.Error(err)
 	}

@@ -2,17 +2,26 @@
 
 package cgroup
 
-// Group is a control group. This system has none.
-type Group struct{}
+// Nest is where the groups of one instance are made. This system has none.
+type Nest struct{}
 
-// New returns ErrNone.
-func New(string) (*Group, error) { return nil, ErrNone }
+// Open returns ErrNone.
+func Open(string) (*Nest, error) { return nil, ErrNone }
 
 // Find returns ErrNone.
-func Find(string, string) (*Group, error) { return nil, ErrNone }
+func Find(string, string) (*Nest, error) { return nil, ErrNone }
 
-// Child returns ErrNone.
-func (*Group) Child(string) (*Group, error) { return nil, ErrNone }
+// Dir returns "".
+func (*Nest) Dir() string { return "" }
+
+// Make returns ErrNone.
+func (*Nest) Make(uint64) (*Group, error) { return nil, ErrNone }
+
+// Left returns nothing.
+func (*Nest) Left() []*Group { return nil }
+
+// Group is a control group. This system has none.
+type Group struct{}
 
 // Path returns "".
 func (*Group) Path() string { return "" }

@@ -29,10 +29,10 @@ const (
 
 // Head says where the children of a file live.
 type Head struct {
-	Boot  string // names this boot of the machine
-	Space string // names the space of process ids
-	Group string // the control group that holds them; may be empty
-	Temp  string // the directory of their temporary files; may not exist
+	Boot   string // names this boot of the machine
+	Space  string // names the space of process ids
+	Groups string // the directory of their control groups; may be empty
+	Temp   string // the directory of their temporary files; may not exist
 }
 
 // Child is one recorded child. A process id alone names nobody for long; with
@@ -69,7 +69,7 @@ func Create(path string, h Head) (*File, error) {
 }
 
 func (h Head) text() []byte {
-	return fmt.Appendf(nil, "%s\n%q\n%q\n%q\n%q\n", magic, h.Boot, h.Space, h.Group, h.Temp)
+	return fmt.Appendf(nil, "%s\n%q\n%q\n%q\n%q\n", magic, h.Boot, h.Space, h.Groups, h.Temp)
 }
 
 // Put records a child and returns the number of its line.
@@ -139,7 +139,7 @@ func parse(text []byte) (Head, []Child, error) {
 	if !ok || string(first) != magic {
 		return h, nil, errForm
 	}
-	for _, field := range []*string{&h.Boot, &h.Space, &h.Group, &h.Temp} {
+	for _, field := range []*string{&h.Boot, &h.Space, &h.Groups, &h.Temp} {
 		var line []byte
 		if line, rest, ok = bytes.Cut(rest, []byte("\n")); !ok {
 			return h, nil, errForm

@@ -12,7 +12,7 @@ import (
 )
 
 func head() Head {
-	return Head{Boot: "b-1", Space: "pid:[1]", Group: "/sys/fs/cgroup/grapnel-i_a", Temp: "/tmp/a\n\"b"}
+	return Head{Boot: "b-1", Space: "pid:[1]", Groups: "/sys/fs/cgroup/user.slice", Temp: "/tmp/a\n\"b"}
 }
 
 func child(serial uint64) Child {
