@@ -75,7 +75,7 @@ func (a *App) nativeAgent(alias string) (*native.Agent, error) {
 	conf := c.Agents[alias]
 	n := &native.Agent{
 		Problem: a.conf.problem,
-		Alias: alias, Workspace: existingDir(c.WorkspacePath(alias)),
+		Alias:   alias, Workspace: existingDir(c.WorkspacePath(alias)),
 		SharedSkills: c.Home().Skills(),
 		SystemPrompt: conf.SystemPrompt, MaxIterations: conf.MaxIterations,
 		MaxActionsPerHour: autonomy.MaxActionsPerHour,

@@ -75,7 +75,9 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	o.Stderr = redact.Writer(o.Stderr)
 	a := &App{opts: o, log: newLogger(o), redact: redact, client: endpoint.NewClient(), started: time.Now()}
 	a.conf = newLive(o.Home, o.Environ)
-	a.conf.broken = func(err error) { a.report(fmt.Errorf("config.toml was changed and cannot be used; what it said before stays in force:\n%w", err)) }
+	a.conf.broken = func(err error) {
+		a.report(fmt.Errorf("config.toml was changed and cannot be used; what it said before stays in force:\n%w", err))
+	}
 	if err := a.conf.environmentError(); err != nil {
 		return nil, err
 	}
