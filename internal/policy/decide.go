@@ -1,6 +1,9 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // judge is one decision in the making.
 type judge struct {
@@ -150,18 +153,22 @@ func (j *judge) risk() Risk {
 	return Medium
 }
 
-// matches reports whether a pattern touches the call at all; covers whether it
-// speaks for all of it.
+// matches reports whether a pattern touches the call at all, also as what else
+// the call does; covers whether it speaks for all of it.
 func (j *judge) matches(p Pattern) bool {
-	if p.matchTool(j.s) {
+	if touches(p, j.s) {
 		return true
 	}
-	for _, f := range j.s.Paths {
-		if p.matchPath(j.s, f) {
-			return true
-		}
+	as := *j.s
+	as.Tool = j.s.As
+	return as.Tool != "" && touches(p, &as)
+}
+
+func touches(p Pattern, s *Subject) bool {
+	if p.matchTool(s) {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(s.Paths, func(f Path) bool { return p.matchPath(s, f) })
 }
 
 func (j *judge) covers(p Pattern) bool {

@@ -19,6 +19,14 @@ func paths(tool string, acts bool, names ...string) Subject {
 }
 
 func read(names ...string) Subject { return paths("file_read", false, names...) }
+
+// deliver is a read that another tool does.
+func deliver(names ...string) Subject {
+	s := paths("deliver_file", false, names...)
+	s.As = "file_read"
+	return s
+}
+
 func edit(names ...string) Subject { return paths("file_write", true, names...) }
 
 func remote(tool string) Subject {
@@ -135,6 +143,9 @@ func TestCalls(t *testing.T) {
 		{"always_ask beats auto_approve", lists("file_write", "file_write", ""), edit("a"), ModeAsk, ask},
 		{"always_ask of reads", lists("file_read", "file_read", ""), read("a"), ModeAsk, ask},
 		{"always_ask by path", lists("", "file_read(*.pem)", ""), read("a", "b/k.pem"), ModeAsk, ask},
+		{"always_ask of what else the call does", lists("deliver_file", "file_read(*.pem)", ""), deliver("b/k.pem"), ModeAsk, ask},
+		{"deny of what else the call does", lists("", "", "file_read(*.pem)"), deliver("b/k.pem"), ModeAsk, deny},
+		{"neither of another file", lists("", "file_read(*.pem)", "file_read(*.key)"), deliver("a"), ModeAsk, allow},
 		{"always_ask is silent at full", both(with2(Full, none), lists("", "file_write", "")), edit("a"), ModeFull, allow},
 		{"deny beats always_ask", lists("file_write", "file_write", "file_write"), edit("a"), ModeAsk, deny},
 		{"deny by path", lists("", "", "file_write(src/**)"), edit("a", "src/b"), ModeAsk, deny},

@@ -103,10 +103,13 @@ type Subject struct {
 	// Source tells that server and its tool from others of their names, so that a
 	// grant for one does not hold for the other.
 	Source string
-	Kind   string // ACP tool kind. It only ever makes the policy stricter.
-	Acts   bool   // the tool changes something or reaches outside
-	Paths  []Path
-	Cwd    string // real path of the session's working directory
+	// As is another tool whose work the call does too: what the lists deny that
+	// tool, or always ask about, they deny this call or ask about. "" for none.
+	As    string
+	Kind  string // ACP tool kind. It only ever makes the policy stricter.
+	Acts  bool   // the tool changes something or reaches outside
+	Paths []Path
+	Cwd   string // real path of the session's working directory
 
 	Command string   // shell text, for tools that run one
 	Argv    []string // a program and its arguments, for tools that run one without a shell

@@ -67,10 +67,10 @@ func (d deliverFile) Prepare(_ context.Context, env *Env, input jsontext.Value) 
 		Close:     func() { _ = t.Close() },
 	}
 	call.Subject.Paths = append(call.Subject.Paths, pathOf(t, false))
-	// What file_read may not read, this may not either.
-	read := call.Subject
-	read.Tool = fileRead{}.Spec().Name
-	if err := env.judge(read); err != nil {
+	// What file_read may not read or asks about, this may not or asks about: the
+	// copy lies where everything may be read.
+	call.Subject.As = fileRead{}.Spec().Name
+	if err := env.judge(call.Subject); err != nil {
 		call.Close()
 		return nil, err
 	}

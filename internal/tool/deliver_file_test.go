@@ -86,7 +86,7 @@ func TestDeliverFileRefuses(t *testing.T) {
 func TestDeliverFileReadsWhereFileReadMay(t *testing.T) {
 	env := newEnv(t, map[string]string{"secret.txt": "s"})
 	env.Judge = func(s policy.Subject) error {
-		if s.Tool == "file_read" && len(s.Paths) == 1 && strings.HasSuffix(s.Paths[0].Abs, "secret.txt") {
+		if s.As == "file_read" && len(s.Paths) == 1 && strings.HasSuffix(s.Paths[0].Abs, "secret.txt") {
 			return errors.New("file_read may not read it")
 		}
 		return nil
