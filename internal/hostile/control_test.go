@@ -24,6 +24,7 @@ import (
 func TestControls(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
+	g.grace = 50 * time.Millisecond
 	g.config = "# a note: " + g.secret + "\n"
 	for _, e := range escapes() {
 		t.Run(e.name, func(t *testing.T) {

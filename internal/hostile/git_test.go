@@ -6,7 +6,7 @@ package hostile
 // repository can name.
 func gitEscapes() []escape {
 	const options, settings = "run", "settings of the repository can run programs"
-	evil := scripted("evil", "#!/bin/sh\necho pwned > @OUT@/new\ncat\n")
+	evil := scripted("evil", "#!/bin/sh\necho pwned > @OUT@/new\n")
 	repo := func(more ...func(*ground)) func(*ground) {
 		return func(g *ground) {
 			g.repository()

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // ground is where escapes are tried: a repository, what lies around it and must
@@ -26,6 +27,9 @@ type ground struct {
 	// looks after it.
 	config string
 	own    string // Grapnel's own directory, in home
+
+	// grace is how long a process may outlive what started it.
+	grace time.Duration
 
 	// The rest is of one escape and made anew for each.
 	repo    string
@@ -64,7 +68,7 @@ func newGround(t testing.TB) *ground {
 	if base, err = filepath.EvalSymlinks(base); err != nil {
 		t.Fatal(err)
 	}
-	g := &ground{t: t, base: base, home: filepath.Join(base, "home")}
+	g := &ground{t: t, base: base, home: filepath.Join(base, "home"), grace: time.Second}
 	g.own = filepath.Join(g.home, ".grapnel")
 	g.secret, g.key = "SEKRET"+random(), "sk-"+random()
 	g.listen()
@@ -118,14 +122,25 @@ func (g *ground) git(args ...string) {
 	}
 }
 
-// repository makes the working directory a repository with a commit.
+// repository makes the working directory a repository with a commit. It is made
+// by git once and copied from then on.
 func (g *ground) repository() {
 	g.t.Helper()
+	dot, made := filepath.Join(g.repo, ".git"), filepath.Join(g.base, "made.git")
+	if _, err := os.Stat(made); err == nil {
+		if err := os.CopyFS(dot, os.DirFS(made)); err != nil {
+			g.t.Fatal(err)
+		}
+		return
+	}
 	g.git("init", "-q", "-b", "main")
 	g.git("config", "user.name", "u")
 	g.git("config", "user.email", "u@example.com")
 	g.git("add", "README.md")
 	g.git("commit", "-q", "-m", "first")
+	if err := os.CopyFS(made, os.DirFS(dot)); err != nil {
+		g.t.Fatal(err)
+	}
 }
 
 // reset makes everything as it is before an escape.

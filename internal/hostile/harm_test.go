@@ -103,10 +103,10 @@ func (g *ground) harm(seen []byte) []string {
 	return append(list, g.survivors()...)
 }
 
-// survivors are processes of the escape that have outlived it by a second.
+// survivors are processes of the escape that have outlived it.
 func (g *ground) survivors() []string {
 	var left map[int]string
-	for until := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(g.grace); ; time.Sleep(10 * time.Millisecond) {
 		if left = g.marked(); len(left) == 0 {
 			return nil
 		}
