@@ -52,6 +52,10 @@ func readEscapes() []escape {
 		{name: "search through a link", prepare: linked("@OUT@", "l"), tries: []try{call("content_search", object{"pattern": "SEKRE", "path": "."})}, tame: true},
 		{name: "search below a link", prepare: linked("@OUT@", "l"), tries: []try{call("content_search", object{"pattern": "SEKRE", "path": "l"})}, why: outside},
 		{name: "read while links are swapped", prepare: swapping("secret"), tries: many(30, file("file_read", "d/secret")), tame: true, control: untilHarm(file("file_read", "d/secret"))},
+		{name: "list while links are swapped", prepare: swapping("dir/x"), tries: many(20, file("list_dir", "d/dir")), tame: true, control: untilHarm(file("file_read", "d/dir/zqmark"))},
+		{name: "find while links are swapped", prepare: swapping("dir/x"), tries: many(20, []try{call("glob_search", object{"pattern": "d/**"})}), tame: true, control: untilHarm([]try{call("glob_search", object{"pattern": "d/dir/*"})})},
+		{name: "search while links are swapped", prepare: swapping("secret"), tries: many(20, []try{call("content_search", object{"pattern": "SEKRE", "path": "d"})}), tame: true, control: untilHarm(file("file_read", "d/secret"))},
+		{name: "deliver while links are swapped", prepare: swapping("secret"), tries: many(20, file("deliver_file", "d/secret")), tame: true, control: untilHarm(file("deliver_file", "d/secret"))},
 	}
 }
 
@@ -93,6 +97,11 @@ func writeEscapes() []escape {
 		{name: "write the keys through a link", prepare: linked("@HOME@/.ssh", "d"), tries: write("d/authorized_keys"), why: "forbidden|outside"},
 		{name: "write the profile of the shell", tries: write("@HOME@/.bashrc"), why: outside},
 		{name: "write the profile by dot-dot", tries: write("../../home/.profile"), why: outside},
+		{
+			name: "edit while links are swapped", prepare: swapping("canary"), tame: true,
+			tries:   many(20, []try{call("file_edit", object{"path": "d/canary", "old_text": "i", "new_text": "I"})}),
+			control: untilHarm(write("d/canary")),
+		},
 		{name: "write while links are swapped", prepare: swapping("new"), tries: many(30, write("d/new")), tame: true, control: untilHarm(write("d/new"))},
 	}
 	for i := range list {
