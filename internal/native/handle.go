@@ -69,7 +69,8 @@ type handle struct {
 	// children are the handles of subagents at work. A child's mu is taken after
 	// its parent's.
 	children map[*handle]struct{}
-	bare     bool // people were told that nothing confines commands
+	sandbox  *sandbox.Status // as it was found, once it was
+	bare     bool            // people were told that nothing confines commands
 	running  bool
 	steered  [][]jsontext.Value // content waiting for the next model step
 }

@@ -39,6 +39,20 @@ func (h *handle) openBox() {
 	h.box = h.agent.Sandbox.Open(s)
 }
 
+// know keeps what was found out of the sandbox.
+func (h *handle) know(st sandbox.Status) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sandbox = &st
+}
+
+// known is what is known of the sandbox, nil while nothing is.
+func (h *handle) known() *sandbox.Status {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sandbox
+}
+
 // policyOf returns the policy that judges a call.
 func (r *running) policyOf(s policy.Subject) *policy.Policy {
 	if r.confined && (s.Command != "" || len(s.Argv) > 0) {
@@ -54,6 +68,9 @@ func (r *running) confine(ctx context.Context, env *tool.Env) {
 	}
 	st, err := r.box.Status(ctx)
 	r.confined, r.rung = st.Works(), string(st.Rung)
+	if err == nil {
+		r.know(st)
+	}
 	if err != nil || r.confined || r.box.Required() {
 		env.Confine = r.confineCommand // which refuses where it has to
 		return

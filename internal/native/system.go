@@ -25,7 +25,7 @@ type prompt struct {
 // systemPrompt returns the system prompt in parts, what changes least first.
 func (t *turn) systemPrompt() []string {
 	if !t.prompted {
-		t.prompted = true
+		t.prompted, t.found = true, t.known()
 		t.renewPrompt()
 	}
 	return []string{t.prompt.text, t.situation()}
@@ -73,7 +73,7 @@ func (t *turn) situation() string {
 	}
 	fmt.Fprintf(&b, "Today's date: %s\n", t.now().Format("2006-01-02"))
 	b.WriteString(modeWords(t.policy.Level(), t.choice.Mode))
-	if words := confinement(t.agent.Policy, t.choice.Mode); words != "" {
+	if words := t.confinement(); words != "" {
 		b.WriteByte('\n')
 		b.WriteString(words)
 	}
@@ -93,30 +93,52 @@ func modeWords(l policy.Level, m policy.Mode) string {
 	return "Mode: ask. Reading is free; changes and most commands are put to the user first."
 }
 
-// confinement is what holds for paths, commands and the network in a mode.
-func confinement(s policy.Settings, m policy.Mode) string {
+// confinement is what holds for paths, commands and the network in a mode. What
+// the sandbox is is found out by the first command; the words follow in the next
+// turn.
+func (t *turn) confinement() string {
+	m := t.choice.Mode
 	if m == policy.ModePlan {
 		return ""
 	}
 	var list []string
 	switch {
 	case m == policy.ModeFull: // paths are free
-	case s.WorkspaceOnly:
+	case t.agent.Policy.WorkspaceOnly:
 		list = append(list, "Paths outside these directories are refused.")
 	default:
 		list = append(list, "Paths outside these directories are asked about.")
 	}
-	if s.Sandboxed {
-		list = append(list, "Commands run in a sandbox that holds these directories; what lies outside is missing or cannot be written there.")
-		switch s.Network {
-		case policy.NetworkAllow:
-		case policy.NetworkDeny:
-			list = append(list, "They have no network.")
-		default:
-			list = append(list, "The network is asked about.")
+	return strings.Join(append(list, t.commandWords(m)...), " ")
+}
+
+func (t *turn) commandWords(m policy.Mode) []string {
+	st := t.found
+	switch {
+	case t.box == nil, st != nil && !st.Works():
+		if t.box != nil && t.box.Required() {
+			return []string{"No command runs: the configuration wants a sandbox and none works here."}
 		}
-	} else if m != policy.ModeFull {
-		list = append(list, "Commands are not confined by a sandbox, so those that run the repository's own code, such as builds and tests, are asked about.")
+		if m == policy.ModeFull {
+			return nil
+		}
+		return []string{"Commands are not confined by a sandbox, so those that run the repository's own code, such as builds and tests, are asked about."}
+	case m == policy.ModeFull:
+		return []string{"Commands run in a sandbox; forbidden paths are missing there."}
 	}
-	return strings.Join(list, " ")
+	name := "a sandbox, if one works here,"
+	if st != nil {
+		name = "a sandbox (" + string(st.Rung) + ")"
+	}
+	return append([]string{"Commands run in " + name + " that holds these directories; what lies outside is missing or cannot be written."}, networkWords(t.agent.Policy.Network)...)
+}
+
+func networkWords(n policy.Network) []string {
+	switch n {
+	case policy.NetworkAllow:
+		return nil
+	case policy.NetworkDeny:
+		return []string{"They have no network."}
+	}
+	return []string{"The network is asked about."}
 }

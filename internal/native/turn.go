@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
@@ -16,9 +17,10 @@ type turn struct {
 	choice   choice
 	// finalized is set once the last point of the turn was asked.
 	finalized bool
-	prompted  bool         // the system prompt was made for this turn
-	typed     []model.Part // the prompt as the person sent it
-	said      bool         // the model or we have shown the user any text
+	found     *sandbox.Status // what was known of the sandbox when it began
+	prompted  bool            // the system prompt was made for this turn
+	typed     []model.Part    // the prompt as the person sent it
+	said      bool            // the model or we have shown the user any text
 }
 
 // Prompt implements session.Handle: model steps and tool calls until the model
