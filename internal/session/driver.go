@@ -101,7 +101,9 @@ type Sink interface {
 	Emit(ctx context.Context, drafts ...Draft) error
 	// Ask puts a permission or elicitation to the people attached and waits for
 	// the verdict. body is the whole params; sessionId in it is the session's.
-	// Denial for want of a person is a Verdict, not an error.
+	// Denial for want of a person is a Verdict, not an error. The end of ctx
+	// withdraws the request; with ErrSuperseded as its cause, because no answer
+	// is needed any more.
 	Ask(ctx context.Context, kind Kind, body jsontext.Value) (Verdict, error)
 	// CanAsk reports whether somebody attached could answer this kind now.
 	CanAsk(kind Kind) bool
