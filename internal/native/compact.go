@@ -79,7 +79,35 @@ func shortened(summary string, kept []model.Message) []model.Message {
 	return append(list, kept...)
 }
 
+// summarise has the model sum messages up. Of what is too long even for that,
+// the older part is left out: a session that could never be shortened again
+// would be lost.
 func (t *turn) summarise(ctx context.Context, messages []model.Message) (string, error) {
+	for {
+		summary, err := t.summaryOf(ctx, messages)
+		newer := newerHalf(messages)
+		if model.KindOf(err) != model.ErrContextLength || newer == nil {
+			return summary, err
+		}
+		messages = newer
+	}
+}
+
+// cutWords stand where the older part of a conversation was left out.
+const cutWords = "[The conversation before this is left out: it is too long.]"
+
+// newerHalf is about the newer half of a conversation, nil when it cannot be
+// halved. It does not begin with the results of calls that are left out.
+func newerHalf(messages []model.Message) []model.Message {
+	for i := max(2, len(messages)/2); i < len(messages); i++ {
+		if messages[i].Role == model.RoleAssistant {
+			return append([]model.Message{model.UserText(cutWords)}, messages[i:]...)
+		}
+	}
+	return nil
+}
+
+func (t *turn) summaryOf(ctx context.Context, messages []model.Message) (string, error) {
 	req := t.request(stepOptions{noTools: true})
 	messages, _ = model.Fit(messages, t.agent.Info(t.choice.Model))
 	req.Messages = append(messages[:len(messages):len(messages)], model.UserText(compactionAsk))

@@ -67,3 +67,41 @@ func TestBlankSummaryKeepsTheConversation(t *testing.T) {
 		}
 	}
 }
+
+// narrow takes few messages at once.
+type narrow struct {
+	model.Provider
+	most int
+}
+
+func (p narrow) Stream(ctx context.Context, req *model.Request, emit func(model.Event) error) (*model.Response, error) {
+	if len(req.Messages) > p.most {
+		return nil, &model.Error{Kind: model.ErrContextLength, Provider: "fake", Message: "too long"}
+	}
+	return p.Provider.Stream(ctx, req, emit)
+}
+
+// TestConversationTooLongToBeSummedUp: a session goes on whose conversation is
+// longer than the model takes even for a summary, such as after another model
+// was chosen.
+func TestConversationTooLongToBeSummedUp(t *testing.T) {
+	w := newWorld(t)
+	c := w.open()
+	for range 15 {
+		c.Say("D:SAY remember this")
+	}
+	connect := w.agent.Provider
+	w.agent.Provider = func(ctx context.Context) (model.Provider, error) {
+		inner, err := connect(ctx)
+		return narrow{inner, 10}, err
+	}
+	id := c.Info().ID
+	w.restart()
+	c = w.load(id)
+	if end := c.Say("D:SAY after"); end.Stop != session.EndTurn {
+		t.Fatalf("ended with %+v", end)
+	}
+	if m := w.messages(); len(m) > 10 || !strings.Contains(m[0].text(), "Summary of the conversation so far") {
+		t.Errorf("the model gets %d messages, the first %.80q", len(m), m[0].text())
+	}
+}
