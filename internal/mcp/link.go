@@ -57,7 +57,7 @@ func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets
 
 func (l *processLink) transport() sdk.Transport { return l.stdio }
 
-func (l *processLink) free() {}
+func (l *processLink) free() { l.stdio.Close() }
 
 // why adds how the process ended and what it said last.
 func (l *processLink) why(err error) error {

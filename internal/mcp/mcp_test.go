@@ -28,7 +28,10 @@ const patience = 30 * time.Second
 // program is the test binary as a server of the mode.
 func program(name, mode string) Server {
 	return Server{Name: name, Transport: Stdio, Command: os.Args[0], Secrets: func(context.Context) (Secrets, error) {
-		return Secrets{Env: map[string]string{mcptest.Env: mode, "TOKEN": "SEKRET-TOKEN"}}, nil
+		return Secrets{Env: map[string]string{
+			mcptest.Env: mode, "TOKEN": "SEKRET-TOKEN",
+			"GORACE": "atexit_sleep_ms=10", // a second per server otherwise
+		}}, nil
 	}}
 }
 

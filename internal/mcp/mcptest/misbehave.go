@@ -51,7 +51,7 @@ func misbehave(mode string) bool {
 		r.serve(func() { _, _ = io.WriteString(os.Stderr, strings.Repeat("noise\n", 1<<20)) }, r.tools(1, "ok"))
 	case "notify": // floods with notifications before each answer
 		line := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}` + "\n"
-		r.serve(func() { r.print(strings.Repeat(line, 3000)) }, r.tools(1, "ok"))
+		r.serve(func() { r.print(strings.Repeat(line, 2000)) }, r.tools(1, "ok"))
 	case "ask": // asks without end and reads no answers
 		r.serve(func() {}, r.tools(1, "ok"), func(q request) bool {
 			for i := range 1000 {

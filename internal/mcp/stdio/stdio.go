@@ -71,6 +71,14 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	return t.conn, nil
 }
 
+// Close ends the program, if it was started, and returns when its whole tree is
+// gone.
+func (t *Transport) Close() {
+	if t.conn != nil {
+		_ = t.conn.Close() // it has no error to report
+	}
+}
+
 // exitPatience is how long Exit waits for a program whose output has ended.
 const exitPatience = 500 * time.Millisecond
 
