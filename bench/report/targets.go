@@ -26,6 +26,8 @@ var targets = []target{
 	{what: "each read tool of a turn, beyond that", value: metric{"ToolTurn", "ms-over/tool"}, limit: 1.5, unit: "ms"},
 	{what: "each chunk of a long answer, beyond the model's own time", value: metric{"Stream", "us-over/chunk"}, unit: "µs"},
 	{what: "start and end of a command in custody, beyond the same without", value: metric{"Spawn", "ms-over"}, unit: "ms"},
+	{what: "the same confined by bubblewrap, beyond the same command in custody alone", value: metric{"Confined/bubblewrap", "ms-over"}, limit: 6, unit: "ms"},
+	{what: "confined by Landlock", value: metric{"Confined/landlock", "ms-over"}, limit: 6, unit: "ms"},
 	{what: "end of a tree of 50 processes", value: metric{"KillTree/custody", "ms-p50"}, limit: 50, unit: "ms"},
 	{what: "the same, against one signal to their process group", value: metric{"KillTree/custody", "x-base"}, unit: "×"},
 	{what: "end of such a tree by its guard alone", value: metric{"KillTree/guard", "ms-p50"}, limit: 50, unit: "ms"},

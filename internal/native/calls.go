@@ -129,7 +129,9 @@ func (r *running) prepare(ctx context.Context) (tool.Tool, error) {
 	}
 	env := r.env()
 	if tl.Spec().Kind == tool.KindExecute {
-		r.confine(ctx, env)
+		if err := r.confine(ctx, env); err != nil {
+			return tl, err
+		}
 	}
 	r.call, err = tl.Prepare(ctx, env, r.wish.Input)
 	return tl, err

@@ -61,23 +61,28 @@ func (r *running) policyOf(s policy.Subject) *policy.Policy {
 	return r.policy
 }
 
-// confine has a call that runs a command run it in the sandbox, if one works.
-func (r *running) confine(ctx context.Context, env *tool.Env) {
+// confine has a call that runs a command run it in the sandbox, if one works. It
+// fails where there has to be one and none does: nobody need be asked then.
+func (r *running) confine(ctx context.Context, env *tool.Env) error {
 	if r.box == nil {
-		return
+		return nil
 	}
 	st, err := r.box.Status(ctx)
 	r.confined, r.rung = st.Works(), string(st.Rung)
 	if err == nil {
 		r.know(st)
 	}
-	if err != nil || r.confined || r.box.Required() {
-		env.Confine = r.confineCommand // which refuses where it has to
-		return
-	}
-	if !st.Chosen {
+	switch {
+	case err != nil:
+		return err
+	case r.confined:
+		env.Confine = r.confineCommand
+	case r.box.Required():
+		return sandbox.ErrRequired
+	case !st.Chosen:
 		r.lacking = st.Why()
 	}
+	return nil
 }
 
 func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc.Spec) (proc.Spec, error) {
