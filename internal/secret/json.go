@@ -17,7 +17,7 @@ func (r *Redactor) ReplaceJSON(v jsontext.Value) jsontext.Value {
 		return v
 	}
 	m := r.now.Load()
-	if m == nil || !m.touches(string(v)) && !bytes.Contains(v, []byte(`\u`)) {
+	if m == nil || !m.touches(string(v)) && !disguises(v) {
 		return v // nothing in it can be a part of a secret, however it is cut
 	}
 	out, changed, err := r.rewrite(v)
@@ -31,6 +31,22 @@ func (r *Redactor) ReplaceJSON(v jsontext.Value) jsontext.Value {
 		return v
 	}
 	return out
+}
+
+// disguises reports escapes by which JSON may hold a secret in none of its forms:
+// of a character that needs none, and of a backslash.
+func disguises(v jsontext.Value) bool {
+	for rest := []byte(v); ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 || i+1 == len(rest) {
+			return false
+		}
+		switch rest[i+1] {
+		case 'u', '/', '\\':
+			return true
+		}
+		rest = rest[i+2:]
+	}
 }
 
 func (r *Redactor) rewrite(v jsontext.Value) (jsontext.Value, bool, error) {

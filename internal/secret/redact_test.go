@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -223,6 +224,26 @@ func BenchmarkReplaceJSON(b *testing.B) {
 	for b.Loop() {
 		if &r.ReplaceJSON(v)[0] != &v[0] {
 			b.Fatal("changed")
+		}
+	}
+}
+
+// What JSON may escape without need hides no secret, nor does text that is
+// escaped more than once.
+func TestReplaceJSONSeesThroughEscapes(t *testing.T) {
+	const slashes, quotes = "???abc???def???", `"a"bcd efg"h"` // both ends of their forms change
+	r := NewRedactor(slashes, quotes)
+	thrice := quotes
+	for range 3 {
+		thrice = strconv.Quote(thrice)
+		thrice = thrice[1 : len(thrice)-1]
+	}
+	for _, v := range []string{
+		`{"text":"` + strings.ReplaceAll(base64.StdEncoding.EncodeToString([]byte(slashes)), "/", `\/`) + `"}`,
+		`{"text":"` + thrice + `"}`,
+	} {
+		if got := string(r.ReplaceJSON(jsontext.Value(v))); got != `{"text":"[redacted]"}` {
+			t.Errorf("%s became %s", v, got)
 		}
 	}
 }

@@ -182,6 +182,28 @@ func TestRenew(t *testing.T) {
 	}
 }
 
+// TestRenewTogether: sessions that find a token run out at the same moment renew
+// it once. The server takes a refresh token only once.
+func TestRenewTogether(t *testing.T) {
+	r, s := newRealm(t), newStore(t)
+	r.seconds = 1
+	if err := s.LogIn(t.Context(), "web", r.URL+"/mcp", browse(t)); err != nil {
+		t.Fatal(err)
+	}
+	r.mu.Lock()
+	r.seconds = 3600
+	r.mu.Unlock()
+	var sessions sync.WaitGroup
+	for range 8 {
+		sessions.Go(func() {
+			if got, err := token(t, s, "web", r.URL+"/mcp"); got != "access-token-2" || err != nil {
+				t.Errorf("token %q, %v", got, err)
+			}
+		})
+	}
+	sessions.Wait()
+}
+
 func TestLogInFails(t *testing.T) {
 	r, s := newRealm(t), newStore(t)
 	if err := s.LogIn(t.Context(), "web", r.URL+"/open", browse(t)); !errors.Is(err, ErrNotWanted) {

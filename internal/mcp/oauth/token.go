@@ -10,6 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"golang.org/x/oauth2"
+
+	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
 )
 
 // tokenBound bounds one request to an authorization server.
@@ -58,6 +60,11 @@ func (h *handler) Token() (*oauth2.Token, error) {
 	if h.last.Valid() {
 		return h.last, nil
 	}
+	unlock, err := h.store.lock(h.name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), oauth2.HTTPClient, newClient()), tokenBound)
 	defer cancel()
 	l, err := h.store.load(ctx, h.name, h.url)
@@ -74,6 +81,18 @@ func (h *handler) Token() (*oauth2.Token, error) {
 	h.last = fresh
 	l.take(fresh)
 	return fresh, h.store.save(h.name, l)
+}
+
+// lock has the sessions of all processes renew a login one after the other.
+func (s Store) lock(name string) (unlock func(), err error) {
+	f, err := filelock.Open(s.file(name) + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("renew the login to %s: %w", name, err)
+	}
+	if err := filelock.LockWithin(f, filelock.Exclusive, 2*tokenBound); err != nil {
+		return nil, errors.Join(fmt.Errorf("renew the login to %s: %w", name, err), f.Close())
+	}
+	return func() { _ = f.Close() }, nil // which unlocks
 }
 
 func (l *login) token() *oauth2.Token {
