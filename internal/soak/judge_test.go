@@ -26,6 +26,7 @@ type judged struct {
 	*tree
 	jail   *jail
 	policy *policy.Policy
+	boxed  *policy.Policy // as it is where a sandbox works
 	env    *tool.Env
 	shell  tool.Tool
 	shells []string
@@ -45,12 +46,16 @@ func newJudged(t *testing.T) *judged {
 	j.jail = newJail(t, j.base)
 	home := filepath.Join(j.base, "home")
 	auto := config.Default().Autonomy
-	var err error
-	j.policy, err = policy.New(policy.Settings{
+	set := policy.Settings{
 		Level: policy.Level(auto.Level), WorkspaceOnly: auto.WorkspaceOnly, AllowedCommands: auto.AllowedCommands,
 		AutoApprove: auto.AutoApprove, AlwaysAsk: auto.AlwaysAsk, Home: home,
-	})
-	if err != nil {
+	}
+	var err error
+	if j.policy, err = policy.New(set); err != nil {
+		t.Fatal(err)
+	}
+	set.Sandboxed = true
+	if j.boxed, err = policy.New(set); err != nil {
 		t.Fatal(err)
 	}
 	roots, err := fsroot.Open([]fsroot.Root{{Path: j.root, Name: fsroot.NameCwd, Writable: true}}, fsroot.Options{
@@ -72,8 +77,10 @@ func newJudged(t *testing.T) *judged {
 	return j
 }
 
-// allowed reports whether a command would run unasked.
-func (j *judged) allowed(command string, mode policy.Mode) (policy.Decision, bool) {
+// allowed reports whether a command would run unasked. boxed has it judged as
+// where a sandbox works; what the sandbox alone makes harmless does not count
+// then, for here is none.
+func (j *judged) allowed(command string, mode policy.Mode, boxed bool) (policy.Decision, bool) {
 	j.t.Helper()
 	input, err := json.Marshal(object{"command": command})
 	if err != nil {
@@ -88,8 +95,15 @@ func (j *judged) allowed(command string, mode policy.Mode) (policy.Decision, boo
 			call.Close()
 		}
 	}()
-	d := j.policy.Decide(call.Subject, nil, mode)
-	return d, d.Verdict == policy.Allow
+	if !boxed {
+		d := j.policy.Decide(call.Subject, nil, mode)
+		return d, d.Verdict == policy.Allow
+	}
+	d := j.boxed.Decide(call.Subject, nil, mode)
+	trusted := slices.ContainsFunc(d.Steps, func(s policy.Step) bool {
+		return s.Rule == "sandbox" || strings.HasPrefix(s.Text, "git")
+	})
+	return d, d.Verdict == policy.Allow && !trusted
 }
 
 // harm runs a command in every shell and returns what it did that it must not.
@@ -109,6 +123,9 @@ func (j *judged) harm(command string, mode policy.Mode, shells []string) []strin
 		}
 		changes := j.changes()
 		for _, path := range changes {
+			if strings.HasPrefix(path, "tmp/sort") && d.Timeout {
+				continue // sort was ended before it could clear up
+			}
 			if mode != policy.ModeAcceptEdits || !strings.HasPrefix(path, "root/") && path != "root" {
 				list = append(list, filepath.Base(shell)+" changed "+path)
 			}
@@ -135,10 +152,11 @@ func TestSoakJudge(t *testing.T) {
 		seed := r.rand.Uint64()
 		g := &grammar{Rand: rand.New(rand.NewPCG(seed, 1))}
 		command, mode := g.script(), policy.ModeAsk
-		if i%4 == 0 {
+		boxed := i%4 == 1
+		if boxed || i%4 == 0 {
 			mode = policy.ModeAcceptEdits
 		}
-		d, ok := j.allowed(command, mode)
+		d, ok := j.allowed(command, mode, boxed)
 		if !ok {
 			continue
 		}

@@ -6,7 +6,9 @@ import "strings"
 
 // simple is one program with arguments.
 func (g *grammar) simple() string {
-	switch g.IntN(34) {
+	switch g.IntN(36) {
+	case 34:
+		return g.edit()
 	case 0, 1, 2:
 		return "cat " + g.options("-n", "-A", "-", "-s", "--", "-E") + g.words(3)
 	case 3, 4:
@@ -61,6 +63,13 @@ func (g *grammar) simple() string {
 		return "tail " + g.options("-f", "-F", "--follow", "--retry", "-n1") + g.inside()
 	}
 	return g.one("awk", "sed", "find", "grep", "sort", "jq", "cat", "ls", "echo", "printf", "test", "cd", "tr", "diff", "du", "stat", "file", "uniq", "date", "wc", "tail") + " " + g.words(4)
+}
+
+// edit is a program that changes files, and mostly only those inside.
+func (g *grammar) edit() string {
+	return g.one("cp", "mv", "rm", "mkdir", "touch", "rmdir", "ln", "tee", "truncate -s 0", "install", "sed -i s/a/b/", "sort -o b.txt", "chmod 600", "gofmt -w", "patch", "split", "dos2unix", "unlink") + " " +
+		g.options("-r", "-f", "-p", "-s", "-L", "-P", "-a", "-v", "-n", "-T", "-t src", "-t"+g.outside(), "--target-directory="+g.outside(), "-S ../x", "--suffix=/../../outside/new", "-b", "-i", "-d", "-D", "--parents", "--backup", "-u", "-l", "-x", "-R", "--reference="+g.outside(), "-H", "-o "+g.word(), "--", "-m 700", "--attributes-only", "-c") +
+		g.word() + " " + g.one(g.inside(), g.word(), "", "new", "src")
 }
 
 // options are none, one or two of a list.
