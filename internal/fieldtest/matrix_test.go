@@ -174,6 +174,38 @@ func TestP4ThreeRequestsAnsweredBackwards(t *testing.T) {
 	}
 }
 
+// TestP4SubagentsAnsweredBackwards is the same within one turn, where several
+// subagents ask at once.
+func TestP4SubagentsAnsweredBackwards(t *testing.T) {
+	w := NewWorld(t)
+	a, s := w.Opened()
+	kinds := []string{"allow_once", "reject_once", "allow_once"}
+	var prompt []string
+	for i := range kinds {
+		prompt = append(prompt, spawn("ALSO", fmt.Sprintf("D:TOOL shell touch %s", filepath.Join(w.Cwd, fmt.Sprint("file", i)))))
+	}
+	id := a.BeginPrompt(s, strings.Join(prompt, "\n"))
+	requests := make([]Permission, len(kinds))
+	from := 0
+	for i := range requests {
+		requests[i] = a.AwaitPermission(from)
+		from = requests[i].Line + 1
+	}
+	slices.Reverse(requests)
+	for _, p := range requests {
+		raw := string(p.ToolCall.RawInput)
+		a.Choose(p, kinds[raw[strings.LastIndex(raw, "file")+len("file")]-'0'])
+	}
+	if got := a.Response(id).StopReason(); got != "end_turn" {
+		t.Errorf("the turn ended with %s", got)
+	}
+	for i, kind := range kinds {
+		if ran := exists(filepath.Join(w.Cwd, fmt.Sprint("file", i))); ran != (kind == "allow_once") {
+			t.Errorf("command %d was answered with %s, and ran: %v", i, kind, ran)
+		}
+	}
+}
+
 // TestP4ParallelCallsAreAskedInOrder: the calls of one step are asked about one
 // after the other, and each answer holds for its own.
 func TestP4ParallelCallsAreAskedInOrder(t *testing.T) {
