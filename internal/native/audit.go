@@ -12,11 +12,15 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/policy"
 )
 
-// recordCall puts on record what became of a call. One that acts does not run
-// unrecorded; reads are recorded only when they were asked about or refused, so
-// that they cost nothing.
+// recordCall puts on record what became of a call. One that acts or reaches the
+// network does not run unrecorded; other reads are recorded only when they were
+// asked about or refused, so that they cost nothing.
 func (r *running) recordCall(ctx context.Context, s hook.Settled) error {
-	if r.call == nil || r.call.Question != nil || !r.acts && s.Verdict == policy.Allow && s.By == hook.ByPolicy {
+	if r.call == nil || r.call.Question != nil {
+		return nil
+	}
+	reads := !r.acts && !r.call.Subject.Network
+	if reads && s.Verdict == policy.Allow && s.By == hook.ByPolicy {
 		return nil
 	}
 	err := r.log.Record(ctx, r.callEntry(s))

@@ -9,8 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/grapnel-ai/grapnel/internal/audit"
+	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/sessiontest"
+	"github.com/grapnel-ai/grapnel/internal/tool"
+	"github.com/grapnel-ai/grapnel/internal/web"
 )
 
 // recorded is a world with an audit log.
@@ -89,6 +92,18 @@ func TestWhatActsIsRecorded(t *testing.T) {
 	}
 	if r, err := audit.Verify(dir); err != nil || !r.Intact {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What is fetched leaves this machine: an address can carry what was read.
+func TestFetchIsRecorded(t *testing.T) {
+	w, dir := recorded(t)
+	w.agent.Policy.Network = policy.NetworkAllow
+	w.agent.Tools = w.agent.Tools.With(tool.WebFetch(web.New(web.Options{})))
+	w.restart()
+	w.open().Say(`D:TOOL web_fetch {"url":"http://127.0.0.1:1/secret"} ; D:SAY done`)
+	if diff := cmp.Diff([]string{"call web_fetch secret allow policy"}, records(t, dir)); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
 	}
 }
 
