@@ -75,6 +75,9 @@ func programEscapes() []escape {
 			g.write(g.repo+"/b/secret", "x\n")
 			g.write(g.repo+"/c/a/secret", "x\n")
 		}, tries: sh("diff -r . c"), why: "links"},
+		{name: "search for a dash", tries: sh("grep -v - ../outside/secret"), why: "outside"},
+		{name: "search behind two dashes", tries: sh("grep -v -- -x ../outside/secret"), why: "outside"},
+		{name: "call a link like an option", prepare: linked("@OUT@/secret", "-l"), tries: sh("cat -- -l"), why: "outside"},
 		{name: "give many arguments", tries: sh("echo ../outside/secret | xargs cat"), why: "only when it runs"},
 		{name: "read a list of names", prepare: func(g *ground) { g.write(g.repo+"/list", g.outside+"/secret") }, tries: sh("xargs cat < list"), why: "only when it runs"},
 		{name: "delete outside", tries: sh("rm ../outside/canary"), why: "outside"},

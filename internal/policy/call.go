@@ -98,10 +98,16 @@ func (c *call) repo(reason string) {
 // reach marks a command that uses the network.
 func (c *call) reach() { c.step.reaches = true }
 
-// paths judges all words as paths, the values of options too.
+// paths judges all words as paths, the values of options too. Behind -- a word
+// is a path whatever it looks like, unless -- was the value of an option.
 func (c *call) paths(words []word, write bool) {
+	only := false
 	for _, w := range words {
 		c.operand(w, write)
+		if only && strings.HasPrefix(w.text, "-") {
+			c.path(w, write)
+		}
+		only = only || w.known && w.text == "--"
 	}
 }
 

@@ -296,6 +296,25 @@ var commandTests = []struct{ want, command string }{
 	{ask, "docker run x"},
 	{ask, "gh pr list"},
 
+	// What is taken for the expression of a search, and names like options.
+	{allow, "grep - a"},
+	{allow, "grep -- -x a"},
+	{allow, "grep -n -- '/etc/' a"},
+	{deny, "grep -v - /etc/shadow"},
+	{deny, "grep -v -- -x /etc/shadow"},
+	{ask, "grep -v -- - ../x"},
+	{ask, "grep - out/x"},
+	{deny, "rg - /etc/shadow"},
+	{ask, "jq -R - ../x"},
+	{allow, "cat -- -x"},
+	{ask, "cat -- -o/../../x"},
+	{ask, "cat -- -l"},
+	{ask, "head -n 1 -- a -l"},
+	{ask, "grep x -- -l"},
+	{ask, "grep -- x -l"},
+	{allow, "ls -l"},
+	{ask, "file -f list"},
+
 	// Names in files, and links met on the way.
 	{ask, "wc --files0-from=list"},
 	{ask, "du --files0=list"},

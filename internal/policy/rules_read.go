@@ -74,18 +74,27 @@ func (c *call) grep() {
 }
 
 // afterFirst judges the operands as paths, without the first when that is an
-// expression.
+// expression. It is a lone - too, and whatever stands behind --.
 func (c *call) afterFirst(expression bool) {
-	skipped := !expression
+	skipped, only := !expression, false
 	for _, w := range c.args {
-		if !skipped && (!strings.HasPrefix(w.text, "-") || !w.known) {
+		option := w.known && strings.HasPrefix(w.text, "-") && w.text != "-"
+		switch {
+		case !skipped && (!option || only):
 			skipped = true
 			if !w.known && !w.glob {
 				c.hard("an argument is known only when it runs")
 			}
-			continue
+			if option { // should -- have been the value of an option
+				c.operand(w, false)
+			}
+		case only && option:
+			c.operand(w, false)
+			c.path(w, false)
+		default:
+			c.operand(w, false)
 		}
-		c.operand(w, false)
+		only = only || w.known && w.text == "--"
 	}
 }
 
@@ -145,8 +154,8 @@ func (c *call) walkActions() {
 	switch {
 	case c.name == "tree" && (c.short("o") || c.long("output")):
 		c.hard("it writes a file")
-	case c.name == "file" && (c.short("Cm") || c.long("compile", "magic-file")):
-		c.hard("it compiles or loads a magic file")
+	case c.name == "file" && (c.short("Cmf") || c.long("compile", "magic-file", "files-from")):
+		c.hard("it compiles or loads a magic file, or reads the names of others from a file")
 	case (c.name == "fd" || c.name == "fdfind") && (c.short("xX") || c.long("exec", "exec-batch")):
 		c.hard("it runs a command on what it finds")
 	}

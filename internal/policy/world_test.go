@@ -6,7 +6,7 @@ import (
 )
 
 // look resolves paths in the world the tests' commands run in: /w is the working
-// directory and holds a link "out" to /elsewhere; /etc and /home/u/.ssh are
+// directory and holds links "out" and "-l" to /elsewhere; /etc and /home/u/.ssh are
 // forbidden.
 func look(name, from string) Path {
 	if !path.IsAbs(name) {
@@ -15,6 +15,9 @@ func look(name, from string) Path {
 	p := Path{Abs: path.Clean(name)}
 	if below(p.Abs, "/w/out") {
 		p.Abs = "/elsewhere" + strings.TrimPrefix(p.Abs, "/w/out")
+	}
+	if below(p.Abs, "/w/-l") {
+		p.Abs = "/elsewhere" + strings.TrimPrefix(p.Abs, "/w/-l")
 	}
 	if below(p.Abs, "/w") {
 		p.Root, p.InRoot = "/w", true

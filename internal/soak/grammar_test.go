@@ -143,7 +143,7 @@ func (g *grammar) word() string {
 	case 5:
 		return g.one("{a,b.txt}", "{a,../outside/a}", "..{/outside/a,}", "{a..c}", "a{,b}", "{,-}rf", "../{outside,x}/a", "{a", "{}", "{../outside/a,a}")
 	case 6:
-		return g.one("-", "--", "''", "\"\"", "-x", "--help", "-a", "-r", "-n", "+x", "=", "a=b", "{}", "!", "\\;", "';'")
+		return g.one("-", "--", "-- -l", "-- -", "''", "\"\"", "-x", "--help", "-a", "-r", "-n", "+x", "=", "a=b", "{}", "!", "\\;", "';'")
 	case 7:
 		return g.one("$'a'", "$'\\x61'", "$'..\\x2foutside/a'", "$\"a\"", "a\\\n", "\\a", "a'b'\"c\"", "\"a\\\"b\"", "'a\\'", "../outside/a\\\n", "..\"/\"outside/a", ".\\./outside/a")
 	case 8:

@@ -43,12 +43,15 @@ func newTree(t *testing.T) *tree {
 	return tr
 }
 
+// told is what files outside hold: something of it fits most searches.
+const told = markContent + " one two a b 3 4 x - / . ; # $x {}\n"
+
 // surround puts around the root what must stay as it is.
 func (tr *tree) surround() {
 	tr.t.Helper()
 	for name, text := range map[string]string{
-		"tmp/x": markContent, "outside/a": markContent + "\n", "outside/list": markContent + "\n", "outside/dir/" + markName_: markContent + "\n",
-		"outside/evil": "#!/bin/sh\necho " + markContent + "\n", "a": markContent + "\n",
+		"tmp/x": told, "outside/a": told, "outside/list": `{"a":{"b":[1,2,"` + markContent + `"]}}` + "\n", "outside/dir/" + markName_: markContent + "\n",
+		"outside/evil": "#!/bin/sh\necho " + markContent + "\n", "a": told,
 		"home/.bashrc": "# " + markContent + "\n", "home/.profile": "# " + markContent + "\n", "home/.ssh/key": markContent + "\n",
 		"home/" + markName_: markContent + "\n", "home/.gitconfig": "# " + markContent + "\n",
 	} {
@@ -83,7 +86,7 @@ func (tr *tree) fill() {
 		tr.write(filepath.Join(tr.root, name), "#!/bin/sh\necho pwned >> ../outside/new\necho pwned >> ../../outside/new\n", 0o700)
 	}
 	for name, target := range map[string]string{
-		"link": "../outside/a", "out": "../outside", "src/up": "../..", "dangling": "../outside/new", "in": "src", "to-a": "a", "loop": "loop", "null": "/dev/null",
+		"link": "../outside/a", "-l": "../outside/a", "out": "../outside", "src/up": "../..", "dangling": "../outside/new", "in": "src", "to-a": "a", "loop": "loop", "null": "/dev/null",
 	} {
 		if err := os.Symlink(target, filepath.Join(tr.root, name)); err != nil {
 			tr.t.Fatal(err)
