@@ -78,6 +78,7 @@ func programEscapes() []escape {
 		{name: "search for a dash", tries: sh("grep -v - ../outside/secret"), why: "outside"},
 		{name: "search behind two dashes", tries: sh("grep -v -- -x ../outside/secret"), why: "outside"},
 		{name: "call a link like an option", prepare: linked("@OUT@/secret", "-l"), tries: sh("cat -- -l"), why: "outside"},
+		{name: "find behind an option that takes a word", tries: sh("find -D -name ../outside/dir"), why: "outside|behind -D"},
 		{name: "give many arguments", tries: sh("echo ../outside/secret | xargs cat"), why: "only when it runs"},
 		{name: "read a list of names", prepare: func(g *ground) { g.write(g.repo+"/list", g.outside+"/secret") }, tries: sh("xargs cat < list"), why: "only when it runs"},
 		{name: "delete outside", tries: sh("rm ../outside/canary"), why: "outside"},

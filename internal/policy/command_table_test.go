@@ -313,6 +313,9 @@ var commandTests = []struct{ want, command string }{
 	{ask, "grep x -- -l"},
 	{ask, "grep -- x -l"},
 	{allow, "ls -l"},
+	{ask, "find -D -name ../x"},
+	{ask, "find -D tree ."},
+	{askGrant, "grep -rS foo ."},
 	{ask, "file -f list"},
 
 	// Names in files, and links met on the way.

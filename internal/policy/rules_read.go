@@ -67,7 +67,7 @@ func (c *call) grep() {
 	switch {
 	case c.name == "rg" && (c.long("follow") || c.short("L")),
 		c.name == "ag" && (c.long("follow") || c.short("f")),
-		c.name != "rg" && c.name != "ag" && (c.long("dereference-recursive") || c.short("R")):
+		c.name != "rg" && c.name != "ag" && (c.long("dereference-recursive") || c.short("RS")):
 		c.raise(Medium, "it follows links out of the session's directories")
 	}
 	c.afterFirst(!c.short("ef") && !c.long("regexp", "file", "files"))
@@ -104,6 +104,9 @@ func (c *call) find() {
 	if c.name != "find" {
 		c.paths(c.args, false)
 		return
+	}
+	if c.word("-D") {
+		c.hard("the word behind -D is not what it looks like")
 	}
 	for i, w := range c.args {
 		switch {

@@ -18,7 +18,7 @@ func (g *grammar) simple() string {
 	case 7:
 		return g.one("head", "tail") + " " + g.options("-n 1", "-c 3", "-n"+g.word(), "-1", "-q", "-v", "--lines=2", "-n +2", "--pid=1") + g.words(2)
 	case 8, 9:
-		return "find " + g.options("-L", "-H", "-P", "-O3") + g.words(2) + " " + g.findTests()
+		return "find " + g.options("-L", "-H", "-P", "-O3", "-D -name", "-D tree") + g.words(2) + " " + g.findTests()
 	case 10, 11:
 		return "sed " + g.sed() + " " + g.words(2)
 	case 12, 13:
