@@ -115,6 +115,8 @@ func programEscapes() []escape {
 		{name: "have node run", needs: run("node"), tries: sh(`node -e 'console.log(require("fs").readFileSync("../outside/secret","utf8"))'`), why: "command line"},
 		{name: "run by nice", tries: sh("nice -n 1 cat ../outside/secret"), why: "outside"},
 		{name: "run by timeout and env", tries: sh("timeout 5 env A=b sh -c 'cat ../outside/secret'"), why: "A"},
+		{name: "run by command", tries: sh("command cat -v ../outside/secret"), why: "outside"},
+		{name: "delete by command", tries: sh("command rm -v -r ../outside"), why: "whole directories"},
 		{name: "run by exec", tries: sh("exec cat ../outside/secret"), why: "outside"},
 		{name: "print /proc of the parent", tries: sh("cat /proc/$PPID/environ"), why: "only when it runs"},
 		{name: "print through /proc/self/root", tries: sh("cat /proc/self/root@OUT@/secret"), why: "forbidden"},

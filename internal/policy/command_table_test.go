@@ -296,6 +296,16 @@ var commandTests = []struct{ want, command string }{
 	{ask, "docker run x"},
 	{ask, "gh pr list"},
 
+	// An option of a command behind command is not its own.
+	{allow, "command -pv go make"},
+	{allow, "command -V ls"},
+	{askGrant, "command rm -v x"},
+	{ask, "command cat -v ../x"},
+	{deny, "command rm -v -rf x"},
+	{deny, "command -- cat -v /etc/shadow"},
+	{askGrant, "command -p rm -v x"},
+	{askGrant, "builtin rm -v x"},
+
 	// What is taken for the expression of a search, and names like options.
 	{allow, "grep - a"},
 	{allow, "grep -- -x a"},

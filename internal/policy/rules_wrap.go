@@ -76,8 +76,8 @@ func (c *call) wrapper() {
 	case "xargs":
 		c.xargs()
 		return
-	case "command", "builtin":
-		if c.word("-v", "-V") {
+	case "command":
+		if c.tellsOnly() {
 			c.step.grammar = true
 			return
 		}
@@ -94,6 +94,22 @@ func (c *call) wrapper() {
 	case len(rest) > 0:
 		c.replace(rest)
 	}
+}
+
+// tellsOnly reports whether command says what its words are instead of running
+// them. Only what stands before the first of these is its own.
+func (c *call) tellsOnly() bool {
+	tells := false
+	for _, w := range c.args {
+		if !w.known || len(w.text) < 2 || w.text[0] != '-' || w.text == "--" {
+			break
+		}
+		if strings.Trim(w.text[1:], "pvV") != "" {
+			return false
+		}
+		tells = tells || w.text != "-p"
+	}
+	return tells
 }
 
 // skipOptions returns the command of a wrapper, and false when an option is not

@@ -64,7 +64,7 @@ func (g *grammar) command() string {
 	if g.chance(30) {
 		s = g.one("x=1", "LC_ALL=C", "IFS=/", "PATH=.", "PATH=.:$PATH", "HOME=..", "CDPATH=..", "ENV=./sh.sh", "x=$(", "LD_PRELOAD=./a", "GREP_OPTIONS=-f", "POSIXLY_CORRECT=1", "BASH_ENV=./sh.sh", "PS4='$(./evil)'", "TMPDIR=../outside", "CLICOLOR=1") + g.one(" ", "; ") + s
 	}
-	if g.chance(30) {
+	if g.chance(12) {
 		s = g.one("! ", "time ", "command ", "exec ", "builtin ", "nice ", "timeout 1 ", "env ", "env -i ", "nohup ", "eval ", "sh -c ", "xargs ", "env A=b ", "stdbuf -o0 ", "command -v ", "-- ", "busybox ") + s
 	}
 	return s
@@ -143,7 +143,7 @@ func (g *grammar) word() string {
 	case 5:
 		return g.one("{a,b.txt}", "{a,../outside/a}", "..{/outside/a,}", "{a..c}", "a{,b}", "{,-}rf", "../{outside,x}/a", "{a", "{}", "{../outside/a,a}")
 	case 6:
-		return g.one("-", "--", "-- -l", "-- -", "''", "\"\"", "-x", "--help", "-a", "-r", "-n", "+x", "=", "a=b", "{}", "!", "\\;", "';'")
+		return g.one("-", "--", "-- -l", "-- -", "-v", "-V", "-p", "-l", "-e", "-f", "--version", "--list", "-t", "-d", "-i", "''", "\"\"", "-x", "--help", "-a", "-r", "-n", "+x", "=", "a=b", "{}", "!", "\\;", "';'")
 	case 7:
 		return g.one("$'a'", "$'\\x61'", "$'..\\x2foutside/a'", "$\"a\"", "a\\\n", "\\a", "a'b'\"c\"", "\"a\\\"b\"", "'a\\'", "../outside/a\\\n", "..\"/\"outside/a", ".\\./outside/a")
 	case 8:
