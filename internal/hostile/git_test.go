@@ -43,7 +43,7 @@ func gitEscapes() []escape {
 		{name: "git status runs the monitor", prepare: configured("core.fsmonitor", "./evil"), tries: sh("git status"), why: settings},
 		{name: "git status runs a filter", prepare: filtered, tries: sh("git status", "git diff"), why: settings},
 		{name: "git diff converts by a program", prepare: converted, tries: sh("git diff"), why: settings},
-		{name: "git diff compares by a program", prepare: configured("diff.external", "./evil"), tries: sh("git diff"), why: settings},
+		{name: "git diff compares by a program", prepare: configured("diff.external", "./evil"), tries: sh("git diff"), why: settings + "|cannot create"},
 		{name: "git log pages by a program", needs: run("script"), prepare: configured("core.pager", "./evil"), tries: sh("git log"), why: settings, control: onTerminal("git log")},
 		{name: "git commit runs a hook", prepare: hooked("pre-commit"), tries: sh("git commit --allow-empty -m x"), why: "changes the repository"},
 		{name: "git checkout runs a hook", prepare: hooked("post-checkout"), tries: sh("git checkout -b x"), why: "changes the repository"},
