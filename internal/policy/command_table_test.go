@@ -296,6 +296,22 @@ var commandTests = []struct{ want, command string }{
 	{ask, "docker run x"},
 	{ask, "gh pr list"},
 
+	// Names that the shell puts in place of a pattern.
+	{allow, "echo *.go src/*"},
+	{allow, "for f in src/*; do echo \"$f\"; done"},
+	{allow, "echo '../*' \"/etc/*\""},
+	{ask, "echo ../*"},
+	{ask, "echo out/*"},
+	{deny, "echo /etc/*"},
+	{deny, "printf '%s\\n' ~/.ssh/*"},
+	{deny, "for f in ~/.ssh/*; do echo \"$f\"; done"},
+	{deny, "x=(~/.ssh/*); echo \"${x[@]}\""},
+	{deny, "set -- /etc/*; echo \"$@\""},
+	{deny, "[ -e ~/.ssh/i* ]"},
+	{ask, "echo {~,/etc}/*"},
+	{ask, "echo $x/*"},
+	{ask, "cut -f1 -- -l"},
+
 	// An option of a command behind command is not its own.
 	{allow, "command -pv go make"},
 	{allow, "command -V ls"},

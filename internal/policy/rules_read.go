@@ -13,7 +13,9 @@ func (c *call) reader() bool {
 		c.walksLinks()
 		c.paths(c.args, false)
 	case "cut":
-		c.paths(operands(c.args), false)
+		for _, w := range operands(c.args) {
+			c.path(w, false)
+		}
 	case "grep", "egrep", "fgrep", "rg", "ag":
 		c.grep()
 	case "find", "fd", "fdfind", "tree", "file":

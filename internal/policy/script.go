@@ -152,6 +152,9 @@ func (sc *scan) visit(n syntax.Node) bool {
 		sc.define(n)
 	case *syntax.WordIter:
 		sc.assign(n.Name.Value)
+		for _, item := range n.Items {
+			sc.expand(readWord(item, sc.home).finish())
+		}
 	default:
 		sc.expression(n)
 	}
@@ -176,8 +179,23 @@ func (sc *scan) call(n *syntax.CallExpr) {
 	words := make([]word, len(n.Args))
 	for i, a := range n.Args {
 		words[i] = readWord(a, sc.home).finish()
+		sc.expand(words[i])
 	}
 	sc.simple(words, func() string { return source(n) })
+}
+
+// expand judges a word that the shell replaces by names of files, whatever is
+// done with these then: outside, the names alone tell something.
+func (sc *scan) expand(w word) {
+	switch {
+	case !w.known && w.spread:
+		sc.trouble(w.text, "which files a pattern matches is known only when it runs")
+	case w.glob && strings.Contains(w.text, "/"):
+		c := &call{scan: sc, step: step{text: clip(w.text), grammar: true, known: true}}
+		if c.path(w, false); c.step.hard || c.step.forbidden != "" {
+			c.finish()
+		}
+	}
 }
 
 // repeated reports whether the place the walk is at may run more than once or
@@ -230,6 +248,9 @@ func (sc *scan) expression(n syntax.Node) {
 			reason = arithmetic(n.Index)
 		}
 	case *syntax.ArrayElem:
+		if n.Value != nil {
+			sc.expand(readWord(n.Value, sc.home).finish())
+		}
 		if n.Index != nil {
 			reason = arithmetic(n.Index)
 		}

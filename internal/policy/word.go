@@ -14,6 +14,8 @@ type word struct {
 	glob  bool   // text is a file name pattern, its other characters escaped
 	pipe  bool   // the name of a pipe, from <(…) or >(…)
 	split bool   // may become several words, or none
+	// spread says of a word that is not known that it holds a pattern.
+	spread bool
 }
 
 // literal makes a known word.
@@ -49,7 +51,7 @@ func readWord(sw *syntax.Word, home string) word {
 		r.w.glob = false // the command; a pattern needs its ]
 	}
 	if braces := r.brace && r.fork; r.dynamic || braces {
-		return word{text: r.w.text, pipe: r.w.pipe, split: r.split || r.w.glob || braces}
+		return word{text: r.w.text, pipe: r.w.pipe, split: r.split || r.w.glob || braces, spread: r.w.glob}
 	}
 	r.w.known = !r.w.glob
 	return r.w

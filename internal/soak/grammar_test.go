@@ -168,7 +168,7 @@ func (g *grammar) outside() string {
 }
 
 func (g *grammar) glob() string {
-	return g.one("*", "*.txt", "src/*", "?", "[ab]*", "*/*", "../*", "../outside/*", "out/*", "src/*/e", "l*", ".*", "[!a]*", "[^a]*", "[[:alpha:]]*", "a*/", "-*", "\\*", "'*'", "*'*'", "?(a)", "@(a|b.txt)", "**", "src/up/*", "o*/a", "[.]./outside/a", ".[.]/outside/a", "../o*e/a", "[a-z]", "*[", "$x*", "{a,b}*")
+	return g.one("*", "*.txt", "src/*", "?", "[ab]*", "*/*", "../*", "../outside/*", "out/*", "src/*/e", "l*", ".*", "[!a]*", "[^a]*", "[[:alpha:]]*", "a*/", "-*", "\\*", "'*'", "*'*'", "?(a)", "@(a|b.txt)", "**", "src/up/*", "o*/a", "../outside/dir/*", "out/dir/*", "out/d*/*", "~/*", "../home/*", "[.]./outside/a", ".[.]/outside/a", "../o*e/a", "[a-z]", "*[", "$x*", "{a,b}*")
 }
 
 // spelled writes a text so that the shell reads it as itself, in one of the
