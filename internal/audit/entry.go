@@ -10,12 +10,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
@@ -95,21 +94,9 @@ func (e Entry) clean(r *secret.Redactor) Entry {
 		&e.Owner, &e.Session, &e.Turn, &e.Agent, &e.Call, &e.Tool, &e.What,
 		&e.Verdict, &e.Rule, &e.By, &e.Reason, &e.Sandbox, &e.Outcome,
 	} {
-		*text = cut(r.Replace(*text))
+		*text = printable.Clip(r.Replace(*text), longestField)
 	}
 	return e
-}
-
-func cut(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= longestField {
-		return text
-	}
-	n := longestField
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
 }
 
 // hashKey stands between what is hashed and the hash.

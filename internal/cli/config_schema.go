@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 func (i *invocation) configSchemaCommand() *cobra.Command {
@@ -43,17 +44,10 @@ func printKeys(w io.Writer) error {
 		if len(k.Values) > 0 {
 			kind = strings.Join(k.Values, "|")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", k.Path, shorten(kind), shorten(k.Default), k.Doc)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", k.Path, printable.Short(kind, maxCell), printable.Short(k.Default, maxCell), k.Doc)
 	}
 	return table.Flush()
 }
 
 // maxCell keeps one long default from pushing the table off the screen.
 const maxCell = 32
-
-func shorten(s string) string {
-	if len(s) <= maxCell {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxCell-1], "") + "…"
-}

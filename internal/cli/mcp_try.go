@@ -92,19 +92,10 @@ func (i *invocation) printReport(name string, r mcp.Report) error {
 		name, r.Name, r.Version, r.Protocol, milliseconds(r.Connected), len(r.Tools), milliseconds(r.Listed))
 	table := tabwriter.NewWriter(i.env.Stdout, 0, 0, 2, ' ', 0)
 	for _, t := range r.Tools {
-		fmt.Fprintf(table, "  %s\t%s\n", t.As, short(t.Description))
+		fmt.Fprintf(table, "  %s\t%s\n", t.As, cell(t.Description))
 	}
 	for _, left := range r.Left {
 		fmt.Fprintf(table, "  %s\tleft out: no model can be given it\n", left)
 	}
 	return table.Flush()
-}
-
-// short is a description that fits beside a name.
-func short(text string) string {
-	runes := []rune(text)
-	if len(runes) > maxTitle {
-		return string(runes[:maxTitle-1]) + "…"
-	}
-	return text
 }

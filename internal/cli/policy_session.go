@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/grapnel-ai/grapnel/internal/app"
-	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/transcript"
 )
@@ -107,7 +106,7 @@ func (i *invocation) printReplay(s replaySummary) error {
 		if c.Now == "failed" {
 			rule = c.Why
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.How, c.Now, cut(rule), cut(c.Title))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.How, c.Now, cell(rule), cell(c.Title))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -115,13 +114,4 @@ func (i *invocation) printReplay(s replaySummary) error {
 	_, err := fmt.Fprintf(i.env.Stdout, "\n%d calls by agent %s in mode %s: %d allowed, %d asked about, %d refused, %d that cannot be made; %d differ from then\n",
 		len(s.Calls), s.Agent, s.Mode, s.Now["allow"], s.Now["ask"], s.Now["deny"], s.Now["failed"], s.Changed)
 	return err
-}
-
-// cut keeps one long text from breaking the table.
-func cut(s string) string {
-	text := []rune(printable.Line(s))
-	if len(text) > maxTitle {
-		text = append(text[:maxTitle-1], '…')
-	}
-	return string(text)
 }

@@ -87,13 +87,8 @@ func stateOf(s session.Info) string {
 // maxTitle keeps one long title from breaking the table.
 const maxTitle = 60
 
-func titleOf(s session.Info) string {
-	title := []rune(printable.Line(s.Title))
-	if len(title) > maxTitle {
-		title = append(title[:maxTitle-1], '…')
-	}
-	return string(title)
-}
+// cell is text on one line that fits a table.
+func cell(s string) string { return printable.Short(printable.Line(s), maxTitle) }
 
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
@@ -148,7 +143,7 @@ func (i *invocation) completeSessions(cmd *cobra.Command, _ []string, _ string) 
 	err := i.withSessions(cmd, func(ctx context.Context, s *app.Sessions) error {
 		infos, err := s.List(ctx, session.Filter{Archived: session.IncludeArchived}, maxCompletions)
 		for _, info := range infos {
-			found = append(found, cobra.CompletionWithDesc(info.ID, titleOf(info)))
+			found = append(found, cobra.CompletionWithDesc(info.ID, cell(info.Title)))
 		}
 		return err
 	})

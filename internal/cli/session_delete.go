@@ -65,7 +65,7 @@ func (i *invocation) confirmDelete(ctx context.Context, infos []session.Info, ye
 		return usagef("deleting asks first, and there is no terminal to ask on; add --yes")
 	}
 	for _, s := range infos {
-		fmt.Fprintf(i.env.Stderr, "%s  %s  %s\n", s.ID, moment(s.UpdatedAt), titleOf(s))
+		fmt.Fprintf(i.env.Stderr, "%s  %s  %s\n", s.ID, moment(s.UpdatedAt), cell(s.Title))
 	}
 	what := "this session"
 	if len(infos) > 1 {

@@ -73,7 +73,7 @@ func printTable(w io.Writer, infos []session.Info) error {
 		if s.Subagent {
 			state += ", subagent"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", printable.Line(s.ID), state, moment(s.UpdatedAt), printable.Line(s.Agent), printable.Line(s.Cwd), titleOf(s))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", printable.Line(s.ID), state, moment(s.UpdatedAt), printable.Line(s.Agent), printable.Line(s.Cwd), cell(s.Title))
 	}
 	return table.Flush()
 }

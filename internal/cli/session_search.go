@@ -77,7 +77,7 @@ func (i *invocation) printHits(hits []session.Hit, asJSON bool) error {
 		if role == "assistant" {
 			role = string(transcript.Agent)
 		}
-		_, err := fmt.Fprintf(i.env.Stdout, "%s  %s  %s\n  %s: %s\n", h.Info.ID, moment(h.Info.UpdatedAt), titleOf(h.Info), role, printable.Line(h.Snippet))
+		_, err := fmt.Fprintf(i.env.Stdout, "%s  %s  %s\n  %s: %s\n", h.Info.ID, moment(h.Info.UpdatedAt), cell(h.Info.Title), role, printable.Line(h.Snippet))
 		if err != nil {
 			return err
 		}

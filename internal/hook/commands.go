@@ -86,7 +86,7 @@ func (c *Commands) Permission(ctx context.Context, t Call, d policy.Decision) (A
 	case "deny":
 		return Answer{policy.Deny, reason(a.Reason, "the permission_request hook gave no reason")}, nil
 	}
-	return open, fmt.Errorf("the permission_request hook answered %q, which is neither allow nor deny; people are asked instead", clip(a.Answer))
+	return open, fmt.Errorf("the permission_request hook answered %q, which is neither allow nor deny; people are asked instead", quoted(a.Answer))
 }
 
 // BeforeFinalize implements Points.
@@ -124,7 +124,7 @@ func (c *Commands) run(ctx context.Context, argv []string, e event, answer any) 
 		return failed("%w", err)
 	}
 	if err := read(out, answer); err != nil {
-		return failed("printed something that is no answer to this point: %s", clip(string(out)))
+		return failed("printed something that is no answer to this point: %s", quoted(string(out)))
 	}
 	return nil
 }
@@ -177,10 +177,5 @@ func reason(given, otherwise string) string {
 	return otherwise
 }
 
-func clip(s string) string {
-	s = printable.Line(s)
-	if len(s) > maxComplaint {
-		s = strings.ToValidUTF8(s[:maxComplaint], "") + "…"
-	}
-	return s
-}
+// quoted is a command's words as a sentence of ours repeats them.
+func quoted(s string) string { return printable.Clip(printable.Line(s), maxComplaint) }

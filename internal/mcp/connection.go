@@ -175,7 +175,7 @@ func (c *connection) instructions() string {
 	if r == nil {
 		return ""
 	}
-	return cut(strings.TrimSpace(r.Instructions), maxInstructions)
+	return printable.Clip(strings.TrimSpace(r.Instructions), maxInstructions)
 }
 
 // call runs a tool. It ends with ctx at once, and otherwise when the server has
@@ -250,7 +250,7 @@ func (c *connection) noteProgress(_ context.Context, r *sdk.ProgressNotification
 }
 
 func progressText(p *sdk.ProgressNotificationParams) string {
-	text := printable.Line(cut(p.Message, 500))
+	text := printable.Line(printable.Clip(p.Message, 500))
 	if p.Total > 0 {
 		return strings.TrimSpace(fmt.Sprintf("%g/%g %s", p.Progress, p.Total, text))
 	}

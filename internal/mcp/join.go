@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // maxServers bounds the servers of one session.
@@ -22,7 +24,7 @@ func join(configured []Server, client []jsontext.Value) (list []Server, notices 
 			name = "(unnamed)"
 		}
 		notices = append(notices, Notice{Server: name, Title: "MCP server not used", Failed: true, Text: fmt.Sprintf(
-			"The MCP server %s that your client passed is not used: %s.", cut(name, 80), why)})
+			"The MCP server %s that your client passed is not used: %s.", printable.Clip(name, 80), why)})
 	}
 	for _, v := range client {
 		s, err := Parse(v)

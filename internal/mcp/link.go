@@ -89,16 +89,8 @@ func (l *processLink) said() string {
 	for _, line := range lines {
 		shown = append(shown, printable.Line(line))
 	}
-	return cut(strings.Join(shown, " | "), maxSaid)
+	return printable.Clip(strings.Join(shown, " | "), maxSaid)
 }
 
 // maxSaid bounds a server's own words in a notice, in bytes.
 const maxSaid = 600
-
-// cut shortens text to n bytes, at a character.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return strings.ToValidUTF8(text, "?")
-	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
-}

@@ -155,4 +155,4 @@ func (t *result) structure(v any) {
 	}
 }
 
-func label(s string) string { return printable.Line(cut(s, maxLabel)) }
+func label(s string) string { return printable.Line(printable.Clip(s, maxLabel)) }

@@ -79,7 +79,7 @@ func describe(f *sdk.Tool, server string) string {
 	if text == "" {
 		text = f.Name + " of MCP server " + server
 	}
-	return strings.Clone(cut(text, maxDescription)) // the rest may be megabytes
+	return strings.Clone(printable.Clip(text, maxDescription)) // the rest may be megabytes
 }
 
 // Spec implements tool.Tool.
@@ -112,7 +112,7 @@ func (t *remoteTool) title(arguments jsontext.Value) string {
 	if string(arguments) == "{}" {
 		return text
 	}
-	return text + " " + cut(printable.Line(string(arguments)), maxTitle)
+	return text + " " + printable.Clip(printable.Line(string(arguments)), maxTitle)
 }
 
 func (t *remoteTool) run(ctx context.Context, env *tool.Env, arguments jsontext.Value, out tool.Sink) tool.Result {
@@ -143,7 +143,7 @@ func (t *remoteTool) failed(ctx context.Context, c *connection, err error) error
 		return errors.New("cancelled: the server was told to stop")
 	}
 	if answer := (*jsonrpc.Error)(nil); errors.As(err, &answer) {
-		return fmt.Errorf("MCP server %s refused %s: %s", t.server.conf.Name, t.own, cut(answer.Message, maxSaid))
+		return fmt.Errorf("MCP server %s refused %s: %s", t.server.conf.Name, t.own, printable.Clip(answer.Message, maxSaid))
 	}
 	if late := (*timeoutError)(nil); errors.As(err, &late) {
 		return fmt.Errorf("MCP server %s: %s: %w", t.server.conf.Name, t.own, late)

@@ -49,16 +49,7 @@ func (t *turn) linkText(ctx context.Context, b *contentBlock) string {
 
 // quoted keeps what a client calls a thing on one line, of bounded length.
 func quoted(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		return r
-	}, printable.Text(s))
-	if len(s) > linkName {
-		s = strings.ToValidUTF8(s[:linkName], "") + "…"
-	}
-	return s
+	return printable.Clip(strings.NewReplacer("\n", " ", "\t", " ").Replace(printable.Text(s)), linkName)
 }
 
 func (t *turn) linkedFile(ctx context.Context, name string) (string, error) {

@@ -63,7 +63,7 @@ func (c *child) did(body jsontext.Value) {
 	}
 	s := &c.steps
 	s.count++
-	s.titles = append(s.titles, shorten(printable.Line(b.Update.Title), stepBytes))
+	s.titles = append(s.titles, printable.Clip(printable.Line(b.Update.Title), stepBytes))
 	if n := len(s.titles) - lastSteps; n > 0 {
 		s.titles = s.titles[n:]
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/command"
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/skill"
 	"github.com/grapnel-ai/grapnel/internal/tool"
@@ -181,7 +182,7 @@ func skillWords(c *skill.Catalogue) string {
 		if s.Origin == skill.Project {
 			line += " (the project's, not the user's words)"
 		}
-		line += ": " + shorten(s.Description, skillDescription)
+		line += ": " + printable.Clip(s.Description, skillDescription)
 		if b.Len()+len(line) > skillListBytes {
 			fmt.Fprintf(&b, "\n%d more are not listed; the user can name them.", len(list)-i)
 			break
@@ -189,12 +190,4 @@ func skillWords(c *skill.Catalogue) string {
 		b.WriteString(line)
 	}
 	return b.String()
-}
-
-// shorten cuts text to about n bytes, between characters.
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

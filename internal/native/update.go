@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -203,10 +204,7 @@ func titleOf(parts []model.Part) string {
 		if line == "" {
 			continue
 		}
-		if runes := []rune(line); len(runes) > titleLength {
-			return string(runes[:titleLength-1]) + "…"
-		}
-		return line
+		return printable.Short(line, titleLength)
 	}
 	return ""
 }

@@ -1,6 +1,6 @@
 // Package printable makes text that came from models, clients and files safe to
 // show in a terminal: no escape sequence, control character or bidirectional
-// override of theirs reaches it.
+// override of theirs reaches it. It also cuts such text to a length.
 package printable
 
 import (

@@ -39,8 +39,8 @@ func parse(data []byte, folder string) (s Skill, body string, err error) {
 		return s, "", err
 	}
 	s = Skill{
-		Name: strings.TrimSpace(h.Name), Description: clip(printable.Line(h.Description), maxDescription),
-		Hint: clip(printable.Line(hint(h.Hint)), maxDescription), Model: !h.UserOnly, User: true,
+		Name: strings.TrimSpace(h.Name), Description: printable.Short(printable.Line(h.Description), maxDescription),
+		Hint: printable.Short(printable.Line(hint(h.Hint)), maxDescription), Model: !h.UserOnly, User: true,
 	}
 	if s.Name == "" {
 		s.Name = folder
@@ -53,7 +53,7 @@ func parse(data []byte, folder string) (s Skill, body string, err error) {
 	}
 	switch {
 	case !command.ValidName(s.Name):
-		return s, "", fmt.Errorf("the name %q is not 1 to 64 lower-case letters, digits and hyphens; change it in the header", clip(printable.Line(s.Name), 80))
+		return s, "", fmt.Errorf("the name %q is not 1 to 64 lower-case letters, digits and hyphens; change it in the header", printable.Short(printable.Line(s.Name), 80))
 	case s.Description == "":
 		return s, "", errors.New("the header has no description; add a line \"description: …\" that says when to use the skill")
 	}
@@ -96,7 +96,7 @@ func unmarshal(head string, h *header) error {
 	}
 	reason := strings.TrimPrefix(err.Error(), "yaml: ")
 	reason = strings.TrimPrefix(reason, "unmarshal errors:\n")
-	return fmt.Errorf("the header is not the YAML it should be: %s; quote text that holds a colon", clip(printable.Line(reason), 300))
+	return fmt.Errorf("the header is not the YAML it should be: %s; quote text that holds a colon", printable.Short(printable.Line(reason), 300))
 }
 
 // hint is argument-hint, which people write as text or, meaning text, as a list
@@ -123,16 +123,4 @@ func plainText(n *yaml.Node) string {
 		return ""
 	}
 	return n.Value
-}
-
-// clip shortens text to max characters.
-func clip(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	runes := []rune(s)
-	if len(runes) <= max {
-		return s
-	}
-	return string(runes[:max-1]) + "…"
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // ErrNoSkill says that there is no skill of a name.
@@ -34,13 +35,13 @@ func OwnText(path string) bool {
 func (c *Catalogue) Load(name, path string) (Text, error) {
 	s, ok := c.Find(name)
 	if !ok {
-		return Text{}, fmt.Errorf("%w: %q; the system prompt lists those there are", ErrNoSkill, clip(name, 80))
+		return Text{}, fmt.Errorf("%w: %q; the system prompt lists those there are", ErrNoSkill, printable.Short(name, 80))
 	}
 	if OwnText(path) {
 		path = manifest
 	}
 	if !filepath.IsLocal(filepath.FromSlash(path)) {
-		return Text{}, fmt.Errorf("%q is not a path inside the skill's folder; name a file by its path relative to it", clip(path, 80))
+		return Text{}, fmt.Errorf("%q is not a path inside the skill's folder; name a file by its path relative to it", printable.Short(path, 80))
 	}
 	set, err := open(s.root, c.opts)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s Skill) data(set *fsroot.Set, path string) ([]byte, error) {
 	case !inside(t.Abs, dir.Abs):
 		return nil, fmt.Errorf("%s leads out of the folder of skill %s; only what lies inside can be read", path, s.Name)
 	case !t.Exists:
-		return nil, fmt.Errorf("skill %s has no file %q: %w", s.Name, clip(path, 200), fs.ErrNotExist)
+		return nil, fmt.Errorf("skill %s has no file %q: %w", s.Name, printable.Short(path, 200), fs.ErrNotExist)
 	}
 	data, err := t.ReadFile(MaxFile)
 	if errors.Is(err, fsroot.ErrTooLarge) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // maxChoices is how many answers a person is offered at most.
@@ -76,7 +78,7 @@ func checkChoices(choices []string) error {
 // questionCall makes a call that puts a question to a person.
 func (e *Env) questionCall(spec Spec, title string, q Question) *Call {
 	return &Call{
-		Title:    title + clip(strings.Join(strings.Fields(q.Text), " "), 120),
+		Title:    title + printable.Clip(strings.Join(strings.Fields(q.Text), " "), 120),
 		Kind:     KindOther,
 		Subject:  e.subject(spec),
 		Question: &q,

@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // maxHitBytes is how much of a matching line is shown.
@@ -71,7 +71,7 @@ func (s contentSearch) Prepare(_ context.Context, env *Env, input jsontext.Value
 		return nil, fmt.Errorf("%q does not exist", args.Path)
 	}
 	call := env.dirCall(s.Spec(), t)
-	call.Title = fmt.Sprintf("Search for %s in %s", clip(args.Pattern, 80), env.display(t.Abs))
+	call.Title = fmt.Sprintf("Search for %s in %s", printable.Clip(args.Pattern, 80), env.display(t.Abs))
 	call.Run = func(ctx context.Context, _ Sink) Result { return search.run(ctx, env, t) }
 	return call, nil
 }
@@ -137,7 +137,7 @@ func (s *search) file(env *Env, abs string, open func() (*os.File, error), found
 	for n := 1; len(data) > 0; n++ {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		if line = bytes.TrimSuffix(line, []byte("\r")); s.re.Match(line) {
-			text := clip(strings.ToValidUTF8(string(line), "\uFFFD"), maxHitBytes)
+			text := printable.Clip(string(line), maxHitBytes)
 			if err := found.add(fmt.Sprintf("%s:%d: %s", name, n, text)); err != nil {
 				return err
 			}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // decode reads a model's input into args, a pointer to a struct. It is strict
@@ -36,7 +38,7 @@ func decode(input jsontext.Value, args any) error {
 	if !errors.As(err, &semantic) {
 		return fmt.Errorf("the input cannot be read: %w", err)
 	}
-	name := clip(strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", "."), 80)
+	name := printable.Clip(strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", "."), 80)
 	if errors.Is(err, json.ErrUnknownName) {
 		return fmt.Errorf("there is no argument %q; the arguments are %s", name, argNames(args))
 	}
@@ -63,7 +65,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	text := strings.Trim(string(b), `"`)
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f != float64(int32(f)) {
-		return fmt.Errorf("must be a whole number, not %s", clip(string(b), 40))
+		return fmt.Errorf("must be a whole number, not %s", printable.Clip(string(b), 40))
 	}
 	*n = number(f)
 	return nil
@@ -80,7 +82,7 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	case "false", "null":
 		*f = false
 	default:
-		return fmt.Errorf("must be true or false, not %s", clip(string(b), 40))
+		return fmt.Errorf("must be true or false, not %s", printable.Clip(string(b), 40))
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func deliver(env *Env, t *fsroot.Target, args deliverFileArgs) Result {
 	if data, err = uploads.Read(saved); err != nil {
 		return failure(fmt.Errorf("%q cannot be delivered: %w", args.Path, err))
 	}
-	return delivered(saved, data, clip(printable.Line(args.Title), maxDeliverTitle))
+	return delivered(saved, data, printable.Clip(printable.Line(args.Title), maxDeliverTitle))
 }
 
 func delivered(saved upload.Saved, data []byte, title string) Result {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // maxReadLines is how many lines are shown when the model names no limit.
@@ -124,7 +125,7 @@ func (w *window) add(line string, length int) {
 			w.bytes = w.out.Len() // the next read starts with this line
 			return
 		}
-		line, w.cut = headRunes(line, min(room, length)), true
+		line, w.cut = printable.Head(line, min(room, length)), true
 	}
 	w.shown++
 	w.out.WriteString(line)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 type git struct{}
@@ -87,7 +89,7 @@ func checkGit(args []string) error {
 		return errors.New(`the argument "args" is missing; it starts with the subcommand`)
 	}
 	if !slices.Contains(gitReads(), args[0]) {
-		return fmt.Errorf("git %s is not one of %s; use shell for it", clip(args[0], 40), strings.Join(gitReads(), ", "))
+		return fmt.Errorf("git %s is not one of %s; use shell for it", printable.Clip(args[0], 40), strings.Join(gitReads(), ", "))
 	}
 	for _, arg := range args {
 		if strings.ContainsRune(arg, 0) {
@@ -99,7 +101,7 @@ func checkGit(args []string) error {
 			break
 		}
 		if refusedOption(arg) {
-			return fmt.Errorf("git %s %s does more than read the repository; use shell for it", args[0], clip(arg, 40))
+			return fmt.Errorf("git %s %s does more than read the repository; use shell for it", args[0], printable.Clip(arg, 40))
 		}
 	}
 	if args[0] == "branch" {
@@ -128,7 +130,7 @@ func checkBranch(args []string) error {
 			continue
 		}
 		if strings.HasPrefix(arg, "-") || !list {
-			return fmt.Errorf("git branch %s does more than list; add --list, or use shell for it", clip(arg, 40))
+			return fmt.Errorf("git branch %s does more than list; add --list, or use shell for it", printable.Clip(arg, 40))
 		}
 	}
 	return nil

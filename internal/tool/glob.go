@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // maxAlternatives bounds what braces may multiply to.
@@ -31,7 +33,7 @@ func newGlob(pattern string) (*glob, error) {
 		parts := splitPattern(alt)
 		for _, p := range parts {
 			if _, err := path.Match(p, ""); err != nil {
-				return nil, fmt.Errorf("the pattern %q is not well formed: check its brackets", clip(pattern, 80))
+				return nil, fmt.Errorf("the pattern %q is not well formed: check its brackets", printable.Clip(pattern, 80))
 			}
 		}
 		g.alternatives = append(g.alternatives, parts)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 type globSearch struct{}
@@ -55,7 +56,7 @@ func (s globSearch) Prepare(_ context.Context, env *Env, input jsontext.Value) (
 		return nil, err
 	}
 	call := env.dirCall(s.Spec(), t)
-	call.Title = fmt.Sprintf("Find %s in %s", clip(args.Pattern, 80), env.display(t.Abs))
+	call.Title = fmt.Sprintf("Find %s in %s", printable.Clip(args.Pattern, 80), env.display(t.Abs))
 	call.Run = func(ctx context.Context, _ Sink) Result { return findFiles(ctx, env, t, pattern) }
 	return call, nil
 }

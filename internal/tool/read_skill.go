@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/skill"
 )
 
@@ -55,13 +56,13 @@ func (r readSkill) Prepare(_ context.Context, env *Env, input jsontext.Value) (*
 	s, ok := env.Skills.Find(args.Name)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("%w: %q%s", skill.ErrNoSkill, clip(args.Name, 80), offered(env.Skills))
+		return nil, fmt.Errorf("%w: %q%s", skill.ErrNoSkill, printable.Clip(args.Name, 80), offered(env.Skills))
 	case !s.Model && skill.OwnText(args.File):
 		return nil, fmt.Errorf("skill %s is used only when the user calls it with /%s", s.Name, s.Name)
 	}
 	title := "Read skill " + s.Name
 	if args.File != "" {
-		title += ": " + clip(strings.Join(strings.Fields(args.File), " "), 120)
+		title += ": " + printable.Clip(strings.Join(strings.Fields(args.File), " "), 120)
 	}
 	return &Call{
 		Title: title, Kind: KindRead, Subject: env.subject(r.Spec()),
@@ -78,7 +79,7 @@ func offered(c *skill.Catalogue) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return clip("; there are "+strings.Join(names, ", "), 1000)
+	return printable.Clip("; there are "+strings.Join(names, ", "), 1000)
 }
 
 func runReadSkill(env *Env, args readSkillArgs) Result {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/skill"
 )
 
@@ -72,7 +73,7 @@ func TestReadSkill(t *testing.T) {
 	} {
 		text, failed := runSkill(t, env, c.input)
 		if failed != c.failed || (!failed && !strings.HasPrefix(text, c.want)) || (failed && !strings.Contains(text, c.want)) {
-			t.Errorf("%s: %v %q", c.input, failed, clip(text, 300))
+			t.Errorf("%s: %v %q", c.input, failed, printable.Clip(text, 300))
 		}
 	}
 	if text, failed := runSkill(t, env, `{"name":"pdf","file":"long.txt"}`); failed || len(text) > 70<<10 || !strings.Contains(text, "read on with line=") {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // Set is the tools one agent has, by name. It never changes after NewSet and
@@ -71,7 +73,7 @@ func (s *Set) Specs() []Spec { return s.specs }
 func (s *Set) Lookup(name string) (Tool, error) {
 	i, ok := slices.BinarySearchFunc(s.specs, name, func(sp Spec, n string) int { return cmp.Compare(sp.Name, n) })
 	if !ok {
-		return nil, fmt.Errorf("there is no tool named %q; the tools are %s", clip(name, 80), s.names())
+		return nil, fmt.Errorf("there is no tool named %q; the tools are %s", printable.Clip(name, 80), s.names())
 	}
 	return s.tools[i], nil
 }

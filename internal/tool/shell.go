@@ -11,6 +11,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 type shell struct{}
@@ -89,5 +90,5 @@ func (e *Env) commandCall(spec Spec, t *fsroot.Target, cmd command) *Call {
 
 // commandTitle shows a command on one line.
 func commandTitle(command string) string {
-	return "`" + clip(strings.Join(strings.Fields(command), " "), 120) + "`"
+	return "`" + printable.Clip(strings.Join(strings.Fields(command), " "), 120) + "`"
 }

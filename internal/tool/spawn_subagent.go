@@ -84,7 +84,7 @@ func (s spawnSubagent) Prepare(_ context.Context, env *Env, input jsontext.Value
 	case len(t.Text) > maxTask:
 		return nil, fmt.Errorf("the task is longer than %d KiB; put details into a file and name it", maxTask>>10)
 	case t.Mode != "" && t.Mode != policy.ModePlan:
-		return nil, fmt.Errorf(`mode must be "plan" or absent, not %q`, clip(args.Mode, 40))
+		return nil, fmt.Errorf(`mode must be "plan" or absent, not %q`, printable.Clip(args.Mode, 40))
 	}
 	if t.Title = title(args.Title); t.Title == "" {
 		t.Title = title(t.Text)
@@ -102,5 +102,5 @@ func (s spawnSubagent) Prepare(_ context.Context, env *Env, input jsontext.Value
 // title is text as a title: one short line.
 func title(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return clip(printable.Line(first), maxTaskTitle)
+	return printable.Clip(printable.Line(first), maxTaskTitle)
 }

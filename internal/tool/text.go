@@ -5,26 +5,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
-
-// clip shortens s to at most n bytes at a rune boundary, for quoting.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return headRunes(s, n) + "…"
-}
-
-// headRunes returns the longest start of s within n bytes that ends between runes.
-func headRunes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
 
 // tailRunes returns the longest end of s within n bytes that starts between runes.
 func tailRunes(s string, n int) string {
@@ -44,7 +27,7 @@ func bound(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	head, tail := headRunes(s, n/2), tailRunes(s, n-n/2)
+	head, tail := printable.Head(s, n/2), tailRunes(s, n-n/2)
 	return head + gapNote(int64(len(s)-len(head)-len(tail))) + tail
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
 // maxPlan is how many entries a plan may have: it is for a person to read.
@@ -86,9 +88,9 @@ func checkPlan(entries []PlanEntry) error {
 		case strings.TrimSpace(e.Content) == "":
 			return fmt.Errorf("entry %d has no content", i+1)
 		case !slices.Contains([]string{"high", "medium", "low"}, e.Priority):
-			return fmt.Errorf("entry %d: priority must be high, medium or low, not %q", i+1, clip(e.Priority, 40))
+			return fmt.Errorf("entry %d: priority must be high, medium or low, not %q", i+1, printable.Clip(e.Priority, 40))
 		case !slices.Contains([]string{"pending", "in_progress", "completed"}, e.Status):
-			return fmt.Errorf("entry %d: status must be pending, in_progress or completed, not %q", i+1, clip(e.Status, 40))
+			return fmt.Errorf("entry %d: status must be pending, in_progress or completed, not %q", i+1, printable.Clip(e.Status, 40))
 		}
 	}
 	return nil

@@ -75,7 +75,7 @@ func (w webFetch) fetch(ctx context.Context, env *Env, u *url.URL) Result {
 func pageResult(p *web.Page, most int) Result {
 	text := printable.Text(p.Text)
 	cut := p.Cut || len(text) > most
-	text = headRunes(text, most)
+	text = printable.Head(text, most)
 	switch {
 	case strings.TrimSpace(text) == "":
 		text = "[the page has no text]"
