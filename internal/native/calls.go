@@ -71,7 +71,7 @@ func (t *turn) runGroup(ctx context.Context, group []*model.ToolCall) map[string
 	results := make(map[string]model.ToolResult, len(started))
 	for _, r := range started {
 		results[r.wish.ID] = r.result
-		t.keepSpent(settled(ctx), r.spent)
+		t.keepSpent(detached(ctx), r.spent)
 	}
 	return results
 }
@@ -104,7 +104,7 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 		err = r.announce(ctx)
 	} else {
 		r.refuse = &refusal{shown: err.Error()}
-		_ = r.unsettled(ctx, r.denied, err) // it does not run in any case
+		_ = r.reportStopped(ctx, r.denied, err) // it does not run in any case
 		err = r.announceBroken(ctx, tl)
 	}
 	if err == nil && r.refuse == nil {
@@ -227,7 +227,7 @@ func (r *running) finish(ctx context.Context) {
 		r.call.Close()
 	}
 	r.result = model.ToolResult{CallID: r.wish.ID, IsError: res.IsError, Parts: r.cleanParts(resultParts(res, r.agent.Info(r.choice.Model)))}
-	if err := r.showEnd(settled(ctx), res); err != nil && !errors.Is(err, context.Canceled) {
+	if err := r.showEnd(detached(ctx), res); err != nil && !errors.Is(err, context.Canceled) {
 		r.result.Parts = append(r.result.Parts, model.Text("(the result could not be recorded: "+err.Error()+")"))
 	}
 }

@@ -47,7 +47,7 @@ func (t *turn) compact(ctx context.Context) error {
 	}
 	summary, err := t.summarise(ctx, t.past.messages[:cut])
 	if err != nil {
-		_ = t.showCompaction(settled(ctx), id, "failed", "", err.Error()) // the cause is what counts
+		_ = t.showCompaction(detached(ctx), id, "failed", "", err.Error()) // the cause is what counts
 		return err
 	}
 	if err := t.keep(ctx, record{Compact: shortened(summary, t.past.messages[cut:])}); err != nil {

@@ -36,7 +36,7 @@ func (r *running) whileItAsks(ctx context.Context) (asking context.Context, stop
 	}
 }
 
-// judgeAgain settles a call by the mode that holds now.
+// judgeAgain judges a call by the mode that holds now.
 func (r *running) judgeAgain(ctx context.Context) (hook.Settled, *refusal, error) {
 	d := r.decide(r.call.Subject)
 	r.judged = d

@@ -66,11 +66,11 @@ func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
 	if r.call.Question == nil {
 		r.judged = r.decide(r.call.Subject)
 	}
-	s, no, err := r.settle(ctx, acts, r.judged)
+	s, no, err := r.review(ctx, acts, r.judged)
 	if err != nil {
-		return nil, errors.Join(err, r.unsettled(ctx, r.judged, err))
+		return nil, errors.Join(err, r.reportStopped(ctx, r.judged, err))
 	}
-	if untold := r.settledCall(ctx, s); no == nil {
+	if untold := r.reportSettled(ctx, s); no == nil {
 		no = untold
 	}
 	if no == nil && r.call.Decided != nil {
@@ -84,20 +84,20 @@ func questionDecision() policy.Decision {
 	return policy.Decision{Rule: "question", Reason: "nobody is asked for leave to ask"}
 }
 
-// unsettled tells the points of a call that was stopped before or while it was
-// decided. d is what policy had to say of it, if anything.
-func (r *running) unsettled(ctx context.Context, d policy.Decision, cause error) error {
+// reportStopped tells the points of a call that was stopped before or while it
+// was decided. d is what policy had to say of it, if anything.
+func (r *running) reportStopped(ctx context.Context, d policy.Decision, cause error) error {
 	s := hook.Settled{Verdict: policy.Deny, Rule: d.Rule, Reason: cause.Error(), By: hook.ByNobody}
 	if d.Verdict == policy.Deny {
 		s.By = hook.ByPolicy
 	}
 	r.recordBroken(ctx, s, cause)
-	return r.points().Settled(settled(ctx), r.hookCall(), s)
+	return r.points().Settled(detached(ctx), r.hookCall(), s)
 }
 
-// settle goes through all that may refuse or allow a call. The refusal is nil
+// review goes through all that may refuse or allow a call. The refusal is nil
 // when it may run.
-func (r *running) settle(ctx context.Context, acts bool, d policy.Decision) (hook.Settled, *refusal, error) {
+func (r *running) review(ctx context.Context, acts bool, d policy.Decision) (hook.Settled, *refusal, error) {
 	s := hook.Settled{Verdict: d.Verdict, Rule: d.Rule, Reason: d.Reason, By: hook.ByPolicy}
 	if d.Verdict == policy.Deny {
 		return s, byPolicy(d), nil

@@ -65,12 +65,12 @@ func (r *running) hookAnswers(ctx context.Context, d policy.Decision) (s hook.Se
 	return s, nil, false
 }
 
-// settledCall tells the points what became of a call. What cannot be told is
+// reportSettled tells the points what became of a call. What cannot be told is
 // not run.
-func (r *running) settledCall(ctx context.Context, s hook.Settled) *refusal {
+func (r *running) reportSettled(ctx context.Context, s hook.Settled) *refusal {
 	err := r.recordCall(ctx, s)
 	if err == nil {
-		err = r.points().Settled(settled(ctx), r.hookCall(), s)
+		err = r.points().Settled(detached(ctx), r.hookCall(), s)
 	}
 	if err != nil {
 		return &refusal{shown: "not run: " + err.Error(), advice: "This was not a person's decision; tell the user."}

@@ -108,16 +108,16 @@ func (c *child) relay(ctx context.Context, q session.Request) {
 			v = session.Verdict{Outcome: session.Withdrawn, Reason: ask.CancelledBy}
 		}
 		v.Request = q.ID
-		_, _ = c.att.Answer(settled(ctx), v) // one that is late was settled otherwise
+		_, _ = c.att.Answer(detached(ctx), v) // one that is late was answered otherwise
 		if q.Kind == session.KindPermission {
-			c.restore(settled(ctx))
+			c.restore(detached(ctx))
 		}
 	})
 }
 
-// settledFor stops asking what has been settled, here or by someone attached to
-// the subagent itself.
-func (c *child) settledFor(body jsontext.Value) {
+// stopAsking withdraws from the people of the parent what has been answered, here
+// or by someone attached to the subagent itself.
+func (c *child) stopAsking(body jsontext.Value) {
 	var v session.Verdict
 	if json.Unmarshal(body, &v) != nil {
 		return

@@ -154,7 +154,7 @@ func (r *running) tellBare(ctx context.Context, res tool.Result) tool.Result {
 		return res
 	}
 	text := "Nothing confines the commands of this session: " + r.lacking + ". What is run can do what you can do; `grapnel doctor` says what is missing."
-	_ = r.sink.Emit(settled(ctx), notice(r.id, "warning", "Commands run without a sandbox", text)) // the result says it too
+	_ = r.sink.Emit(detached(ctx), notice(r.id, "warning", "Commands run without a sandbox", text)) // the result says it too
 	if res.Content == nil && res.Text != "" {
 		res.Content = []tool.Content{{Text: res.Text}}
 	}

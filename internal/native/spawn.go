@@ -103,7 +103,7 @@ func (s spawner) start(ctx context.Context, id string, t tool.Task) (*child, err
 // what is slow to end.
 func (s spawner) free(ctx context.Context, id string) {
 	s.freeing.Go(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), freeBound)
+		ctx, cancel := context.WithTimeout(detached(ctx), freeBound)
 		defer cancel()
 		err := s.driver.opts.Sessions.Close(ctx, id)
 		if err != nil && !errors.Is(err, session.ErrNotActive) && !errors.Is(err, session.ErrNotFound) {
@@ -150,7 +150,7 @@ func (c *child) untilEnd(ctx context.Context) (session.TurnEnd, error) {
 	if ctx.Err() == nil {
 		return end, err
 	}
-	stopping, cancel := context.WithTimeout(settled(ctx), stopBound)
+	stopping, cancel := context.WithTimeout(detached(ctx), stopBound)
 	defer cancel()
 	if err := c.att.Cancel(stopping); err != nil {
 		return session.TurnEnd{}, err
@@ -186,7 +186,7 @@ func (c *child) event(ctx context.Context, e *session.Event) (end session.TurnEn
 	case session.KindPermission, session.KindElicitation:
 		c.relay(ctx, session.Request{ID: e.ID, Kind: e.Kind, Body: e.Body})
 	case session.KindVerdict:
-		c.settledFor(e.Body)
+		c.stopAsking(e.Body)
 	case session.KindTurnEnd:
 		if json.Unmarshal(e.Body, &end) == nil && end.Turn == c.turn {
 			return end, true

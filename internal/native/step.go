@@ -127,5 +127,5 @@ func (t *turn) keepPartial(ctx context.Context, partial *model.Response) error {
 	if len(m.Parts) == 0 {
 		return nil
 	}
-	return t.keep(settled(ctx), record{Message: &m})
+	return t.keep(detached(ctx), record{Message: &m})
 }

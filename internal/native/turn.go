@@ -37,7 +37,7 @@ func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, 
 		err = t.lookAtSkills(ctx) // the turn may have written some
 	}
 	// What the user added last is part of the conversation all the same.
-	if left := t.keepSteered(settled(ctx), nil); err == nil {
+	if left := t.keepSteered(detached(ctx), nil); err == nil {
 		err = left
 	}
 	if ctx.Err() != nil {
@@ -140,7 +140,7 @@ func (t *turn) conclude(ctx context.Context, resp *model.Response) (done bool, s
 		why = "not run: the user cancelled the turn"
 	}
 	answers := resultsMessage(calls, results, why)
-	return false, "", t.keepSteered(settled(ctx), &answers)
+	return false, "", t.keepSteered(detached(ctx), &answers)
 }
 
 // keepSteered keeps the tools' results together with what the user added
@@ -167,9 +167,10 @@ func (t *turn) keepSteered(ctx context.Context, answers *model.Message) error {
 	return unread
 }
 
-// settled returns a context for writing down what happened in a turn that was
-// cancelled just now; the hub bounds how long that may take.
-func settled(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+// detached returns a context that the end of a turn does not end: for writing
+// down what happened in one that was cancelled just now. The hub bounds how long
+// that may take.
+func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // sayIfSilent says in words that the model gave an empty answer, which would
 // otherwise look like success.
