@@ -27,12 +27,23 @@ func (sc *scan) simple(words []word, text func() string) {
 	if c.step.loose, c.step.text = c.step.pattern, clip(c.step.pattern); c.step.pattern == "" {
 		c.step.loose, c.step.text = joinLoosely(canonical), text()
 	}
+	c.options()
 	if strings.Contains(c.name, "/") {
 		c.localProgram()
 	} else {
 		c.rules()
 	}
 	c.finish()
+}
+
+// options looks for names of files that begin with a dash and that a pattern
+// among the arguments would bring in as options, wherever it stands.
+func (c *call) options() {
+	for _, w := range c.args {
+		if w.glob {
+			c.matches(w)
+		}
+	}
 }
 
 // programName drops the directory of a program of the system.
@@ -49,10 +60,11 @@ func programName(name string) string {
 func (c *call) localProgram() {
 	c.step.repo = true
 	c.step.reason = "it runs a program of the repository"
-	p := c.look(c.name, c.dirs[0])
-	if !p.InRoot || p.Forbidden {
-		c.path(literal(c.name), false)
-		c.hard("it runs a program by its path")
+	for _, dir := range c.dirs {
+		if p := c.look(c.name, dir); !p.InRoot || p.Forbidden {
+			c.place(p, false)
+			c.hard("it runs a program by its path")
+		}
 	}
 	switch path.Base(c.name) {
 	case "rm", "sudo", "dd", "mkfs":
@@ -180,7 +192,7 @@ func fileLetters(program string) string {
 // path judges one path a command names, from everywhere the script may stand.
 func (c *call) path(w word, write bool) {
 	switch {
-	case w.pipe || w.known && (w.text == "-" || w.text == "" || harmlessDevice(w.text)):
+	case w.pipe || w.known && (w.text == "-" || w.text == "" || harmlessDevice(w.text, write)):
 		return
 	case w.glob:
 		c.globbed(w, write)
@@ -202,22 +214,36 @@ func (c *call) path(w word, write bool) {
 func (c *call) globbed(w word, write bool) {
 	for _, dir := range c.dirs {
 		c.place(c.look(globBase(w.text), dir), write)
+	}
+	for _, p := range c.matches(w) {
+		c.place(p, write)
+	}
+}
+
+// matches returns what a pattern matches. Where that cannot be told, or where
+// it brings in options, the command asks.
+func (c *call) matches(w word) []Path {
+	var all []Path
+	for _, dir := range c.dirs {
 		if c.subject.Glob == nil {
-			c.hard("which files a pattern matches is known only when it runs")
+			c.hard(unknownFiles)
 			continue
 		}
 		found, ok := c.subject.Glob(w.text, dir)
 		if !ok {
-			c.hard("which files a pattern matches is known only when it runs")
+			c.hard(unknownFiles)
 		}
 		for _, p := range found {
-			c.place(p, write)
 			if p.Option {
 				c.hard("a file name that the pattern matches begins with - and is read as an option")
 			}
 		}
+		all = append(all, found...)
 	}
+	return all
 }
+
+const unknownFiles = "which files a pattern matches is known only when it runs"
 
 func (c *call) place(p Path, write bool) {
 	switch {
@@ -232,10 +258,14 @@ func (c *call) place(p Path, write bool) {
 	}
 }
 
-func harmlessDevice(name string) bool {
+// harmlessDevice reports a device file that anybody may read, or write. To write
+// to /dev/stdin is to open for writing what the command only reads.
+func harmlessDevice(name string, write bool) bool {
 	switch name {
-	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero", "/dev/urandom", "/dev/tty":
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/zero", "/dev/urandom", "/dev/tty":
 		return true
+	case "/dev/stdin":
+		return !write
 	}
 	return false
 }

@@ -89,7 +89,7 @@ func (c *call) builtin() {
 	case "unset", "read":
 		c.names()
 	case "trap":
-		if len(operands(c.args)) != 0 && !c.word("-") {
+		if rest := operands(c.args); len(rest) > 0 && (rest[0].text != "-" || !rest[0].known) {
 			c.hard("it runs commands later")
 		}
 	case "source", ".":
@@ -177,9 +177,9 @@ func (c *call) set() {
 func (c *call) names() {
 	for _, w := range c.args {
 		switch {
-		case w.known && strings.HasPrefix(w.text, "-"):
+		case w.known && strings.HasPrefix(w.text, "-") && !strings.ContainsAny(w.text, "aA"):
 		case w.known && isName(w.text):
-			c.assign(w.text)
+			c.assign(w.text) // or the value of an option, which is no harm
 		default:
 			c.hard("which variable it changes is known only when it runs")
 		}

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // reader judges commands that read files and show them.
 func (c *call) reader() bool {
@@ -52,9 +55,23 @@ func (c *call) walksLinks() {
 			c.raise(Medium, links)
 		}
 	}
-	if c.long("files0-from") {
+	if c.long("files0-from") || c.readsList() {
 		c.hard("it reads the names of other files from a file")
 	}
+}
+
+// readsList reports options of single programs that name a list of files, and of
+// zstd those that make it write.
+func (c *call) readsList() bool {
+	switch {
+	case c.name == "strings":
+		return slices.ContainsFunc(c.args, func(w word) bool { return strings.HasPrefix(w.text, "@") })
+	case c.name == "zstdcat":
+		return c.short("orDOM") || c.long("filelist", "output-dir-flat", "output-dir-mirror")
+	case strings.HasSuffix(c.name, "sum") || c.name == "md5":
+		return c.short("c") || c.long("check")
+	}
+	return false
 }
 
 // grep judges searches: the first operand is what to look for unless an option
@@ -157,7 +174,7 @@ func (c *call) walkActions() {
 		c.raise(Medium, links)
 	}
 	switch {
-	case c.name == "tree" && (c.short("o") || c.long("output")):
+	case c.name == "tree" && (c.short("oR") || c.long("output")):
 		c.hard("it writes a file")
 	case c.name == "file" && (c.short("Cmf") || c.long("compile", "magic-file", "files-from")):
 		c.hard("it compiles or loads a magic file, or reads the names of others from a file")
@@ -191,14 +208,38 @@ func (c *call) readerThatWrites() {
 			c.paths(c.args, true)
 		}
 	case "uniq", "xxd":
-		if len(operands(c.args)) > 1 || c.short("r") {
+		if len(operands(c.args)) > 1 || !c.wordsKnown() || c.short("r") {
 			c.raise(Medium, "it writes a file")
 			c.paths(c.args, true)
 		}
 	case "diff":
-		if c.short("r") || c.long("recursive") {
+		if c.short("r") || c.long("recursive") || c.takesDirectory() {
 			c.raise(Medium, "it follows links out of the session's directories")
 		}
 	}
 	c.paths(c.args, false)
+}
+
+// wordsKnown reports whether every argument is one word that is known.
+func (c *call) wordsKnown() bool {
+	return !slices.ContainsFunc(c.args, func(w word) bool { return !w.known })
+}
+
+// takesDirectory reports an argument that is or may be a directory.
+func (c *call) takesDirectory() bool {
+	for _, w := range c.args {
+		if w.pipe || w.known && strings.HasPrefix(w.text, "-") {
+			continue
+		}
+		if !w.known || c.subject.Glob == nil {
+			return true
+		}
+		for _, dir := range c.dirs {
+			// Every directory has the names . and .., and no file has.
+			if found, ok := c.subject.Glob(escapeGlob(w.text)+"/.*", dir); !ok || len(found) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -154,7 +154,7 @@ func (r *sedReader) upTo(delim byte) bool {
 		case '[':
 			// Within brackets the delimiter may stand for itself in some
 			// versions and not in others.
-			if end := strings.IndexByte(r.s[i:], ']'); end < 0 || strings.IndexByte(r.s[i:i+end], delim) >= 0 {
+			if end := bracketEnd(r.s[i:]); end < 0 || strings.IndexByte(r.s[i:i+end], delim) >= 0 {
 				return false
 			}
 		case delim:
@@ -163,6 +163,32 @@ func (r *sedReader) upTo(delim byte) bool {
 		}
 	}
 	return false
+}
+
+// bracketEnd returns where the bracket expression that s begins with ends, -1
+// when it does not. A ] right at its start and classes such as [:alpha:] do not
+// end it.
+func bracketEnd(s string) int {
+	i := 1
+	if i < len(s) && s[i] == '^' {
+		i++
+	}
+	if i < len(s) && s[i] == ']' {
+		i++
+	}
+	for ; i < len(s); i++ {
+		switch {
+		case s[i] == ']':
+			return i
+		case s[i] == '[' && i+1 < len(s) && strings.IndexByte(":.=", s[i+1]) >= 0:
+			end := strings.Index(s[i+2:], s[i+1:i+2]+"]")
+			if end < 0 {
+				return -1
+			}
+			i += end + 3
+		}
+	}
+	return -1
 }
 
 func (r *sedReader) command() bool {
@@ -214,7 +240,9 @@ func (c *call) awk() {
 		case !w.known:
 			program = i
 		case w.text == "-F" || w.text == "-v":
-			i++
+			if i++; i < len(c.args) && !c.args[i].known {
+				c.hard("its program is known only when it runs")
+			}
 		case strings.HasPrefix(w.text, "-F"), strings.HasPrefix(w.text, "-v"), w.text == "--":
 		case strings.HasPrefix(w.text, "-"):
 			c.hard("its options can load programs")
@@ -236,5 +264,5 @@ func (c *call) awk() {
 func safeAwk(program string) bool {
 	program = strings.ReplaceAll(program, "||", "")
 	return !strings.ContainsAny(program, "|>@`") && !strings.Contains(program, "system") &&
-		!strings.Contains(program, "getline") && !strings.Contains(program, "ARG") && !strings.Contains(program, "ENVIRON")
+		!strings.Contains(program, "getline") && !strings.Contains(program, "ARG") && !strings.Contains(program, "ENVIRON") && !strings.Contains(program, "SYMTAB")
 }

@@ -14,11 +14,13 @@ func (c *call) inner(words []word) {
 	c.wrapped--
 }
 
-// replace judges the command that a harmless wrapper runs instead of the
-// wrapper.
+// replace judges the command that a wrapper runs, and instead of the wrapper
+// where that is harmless.
 func (c *call) replace(words []word) {
 	c.inner(words)
-	c.step.text = ""
+	if !c.step.hard {
+		c.step.text = ""
+	}
 }
 
 // shell judges shells: text given to them is judged like any other, a script of
@@ -130,6 +132,7 @@ func (c *call) skipOptions() ([]word, bool) {
 			return c.args[i+1:], ok
 		case len(w.text) == 2 && strings.Contains(valued, w.text[1:]):
 			i++
+			ok = ok && i < len(c.args) && c.args[i].known
 		case len(w.text) > 2 && w.text[1] != '-' && strings.Contains(valued, w.text[1:2]):
 		case w.text == "-p" || w.text == "--preserve-status" || w.text == "--foreground":
 		case isNumber(w.text[1:]) && c.name == "nice":
@@ -157,7 +160,9 @@ func (c *call) env() {
 			return
 		case w.text == "-i" || w.text == "-":
 		case w.text == "-u" && i+1 < len(c.args):
-			i++
+			if i++; !c.args[i].known {
+				c.hard(severalWords)
+			}
 		case strings.HasPrefix(w.text, "-"):
 			c.hard("its options change what it runs")
 		case assigned && isName(name):
@@ -172,6 +177,10 @@ func (c *call) env() {
 		}
 	}
 }
+
+// severalWords is why a pattern as the value of an option asks: the second name
+// it matches is what the wrapper runs.
+const severalWords = "the value of an option is known only when it runs, and may be several words"
 
 // xargs judges the command it repeats; what it appends is not known.
 func (c *call) xargs() {
@@ -189,7 +198,9 @@ func (c *call) xargs() {
 		}
 		switch w.text {
 		case "-n", "-P", "-L", "-I", "-d", "-s", "-E":
-			i++
+			if i++; i < len(c.args) && !c.args[i].known {
+				c.hard(severalWords)
+			}
 		case "-0", "-r", "-t", "--null", "--no-run-if-empty":
 		default:
 			if len(w.text) < 3 || w.text[1] == '-' || !strings.Contains("nPLIds", w.text[1:2]) {

@@ -363,6 +363,9 @@ func (sc *scan) redirect(n *syntax.Redirect) {
 		return
 	case syntax.DplIn, syntax.DplOut:
 		if lit := n.Word.Lit(); lit == "-" || isNumber(strings.TrimSuffix(lit, "-")) {
+			if lit != "-" && lit != "1" && lit != "2" {
+				sc.trouble(n.Op.String()+lit, reopens)
+			}
 			return
 		}
 	}
@@ -383,13 +386,19 @@ func (sc *scan) redirect(n *syntax.Redirect) {
 	if n.N != nil && !isNumber(n.N.Value) {
 		c.hard("it redirects to a descriptor held in a variable")
 	}
-	if write && !harmlessDevice(w.text) {
+	if !write && n.N != nil && n.N.Value != "0" {
+		c.hard(reopens)
+	}
+	if write && !harmlessDevice(w.text, true) {
 		c.raise(Medium, "it writes a file")
 		c.step.edit = true
 	}
 	c.path(w, write)
 	c.finish()
 }
+
+// reopens is why reading through another descriptor than the usual one asks.
+const reopens = "a file read through this descriptor could be opened for writing by the descriptor's name"
 
 // declare judges export, declare, local and their like.
 func (sc *scan) declare(n *syntax.DeclClause) {

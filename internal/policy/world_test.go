@@ -26,8 +26,12 @@ func look(name, from string) Path {
 	return p
 }
 
-// glob answers for patterns of * only, and finds one file for each.
+// glob answers for patterns of * only, and finds one file for each; nothing is
+// a directory.
 func glob(pattern, from string) ([]Path, bool) {
+	if strings.HasSuffix(pattern, "/.*") {
+		return nil, true
+	}
 	if strings.ContainsAny(pattern, "[?") {
 		return nil, false
 	}
