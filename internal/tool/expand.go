@@ -57,7 +57,7 @@ func (e *Env) expandPart(dirs []string, part string) ([]string, error) {
 		}
 		for _, name := range names {
 			hidden := strings.HasPrefix(name, ".") && !strings.HasPrefix(part, ".")
-			ok, err := path.Match(part, name)
+			ok, err := fits(part, name)
 			if err != nil {
 				return nil, err
 			}
@@ -67,6 +67,25 @@ func (e *Env) expandPart(dirs []string, part string) ([]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// fits matches as shells do that count characters, and as those that count
+// bytes: for these ?? is é.
+func fits(pattern, name string) (bool, error) {
+	ok, err := path.Match(pattern, name)
+	if ok || err != nil {
+		return ok, err
+	}
+	return path.Match(byteRunes(pattern), byteRunes(name))
+}
+
+// byteRunes makes a character of every byte.
+func byteRunes(s string) string {
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
 }
 
 // namesIn lists a directory; what is none has no names.

@@ -16,7 +16,7 @@ import (
 // What a pattern is judged by is at least what sh makes of it.
 func TestExpandFindsWhatTheShellFinds(t *testing.T) {
 	env := newEnv(t, map[string]string{
-		"a.go": "", "b.go": "", ".hidden": "", "sub/c.go": "", "sub/d.txt": "", "sub/deep/e.go": "", "sp ace": "", "你.go": "", "x[1]": "",
+		"a.go": "", "b.go": "", ".hidden": "", "sub/c.go": "", "sub/d.txt": "", "sub/deep/e.go": "", "sp ace": "", "你.go": "", "x[1]": "", "é/f": "",
 	})
 	if err := os.Symlink("sub", filepath.Join(env.Cwd, "link")); err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestExpandFindsWhatTheShellFinds(t *testing.T) {
 	}
 	for _, pattern := range []string{
 		"*", "*.go", "?.go", "[ab].go", "[!a].go", ".h*", "sub/*", "*/*.go", "link/*.go", "sub/*/e.go", "s*/d*/*", "sp*", `x\[*`,
-		"./*.go", "sub/../*.go", "nope/*", "a.go/*", env.Cwd + "/*.go",
+		"./*.go", "sub/../*.go", "nope/*", "a.go/*", "?/f", "??/f", "???.go", env.Cwd + "/*.go",
 	} {
 		paths, ok := env.expand(pattern, env.Cwd)
 		if !ok && !strings.HasPrefix(pattern, "*/") {
