@@ -1,6 +1,7 @@
 package v1_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -41,11 +42,14 @@ func BenchmarkEncodeChunk(b *testing.B) {
 func TestDecodeChunkAllocations(t *testing.T) {
 	const most = 12
 	data := []byte(chunk)
-	got := testing.AllocsPerRun(100, func() {
-		if err := json.Unmarshal(data, new(v1.SessionNotification)); err != nil {
-			t.Fatal(err)
-		}
-	})
+	got := math.Inf(1)
+	for range 50 { // the least counts: the race detector empties pools at random
+		got = min(got, testing.AllocsPerRun(1, func() {
+			if err := json.Unmarshal(data, new(v1.SessionNotification)); err != nil {
+				t.Fatal(err)
+			}
+		}))
+	}
 	if got > most {
 		t.Errorf("a chunk takes %v allocations to decode, want at most %d", got, most)
 	}
