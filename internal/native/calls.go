@@ -255,15 +255,10 @@ func (r *running) run(ctx context.Context) tool.Result {
 }
 
 func (r *running) showEnd(ctx context.Context, res tool.Result) error {
-	u := toolUpdate{Kind: session.KindToolUpdate, ID: r.shown, Title: res.Title, Status: statusCompleted, RawOutput: res.RawOutput}
+	u := toolUpdate{Kind: session.KindToolUpdate, ID: r.shown, Title: res.Title, Status: statusCompleted, Content: contents(res.Shown()), RawOutput: res.RawOutput}
 	if res.IsError {
 		u.Status = statusFailed
 	}
-	shown := res.Content
-	if shown == nil && res.Text != "" {
-		shown = []tool.Content{{Text: res.Text}}
-	}
-	u.Content = contents(shown)
 	if u.RawOutput == nil {
 		u.RawOutput = outputJSON(res)
 	}

@@ -113,10 +113,7 @@ func (r *running) putBack(res tool.Result) tool.Result {
 	} else {
 		text += "That could not be put back: " + err.Error() + ". Look at it before you use git there."
 	}
-	if res.Content == nil && res.Text != "" {
-		res.Content = []tool.Content{{Text: res.Text}}
-	}
-	res.Content = append([]tool.Content{{Text: text}}, res.Content...)
+	res = res.Preface(text)
 	res.Text, res.IsError = text+"\n"+res.Text, true
 	return res
 }
@@ -155,11 +152,7 @@ func (r *running) tellBare(ctx context.Context, res tool.Result) tool.Result {
 	}
 	text := "Nothing confines the commands of this session: " + r.lacking + ". What is run can do what you can do; `grapnel doctor` says what is missing."
 	_ = r.sink.Emit(detached(ctx), notice(r.id, "warning", "Commands run without a sandbox", text)) // the result says it too
-	if res.Content == nil && res.Text != "" {
-		res.Content = []tool.Content{{Text: res.Text}}
-	}
-	res.Content = append([]tool.Content{{Text: text}}, res.Content...)
-	return res
+	return res.Preface(text)
 }
 
 // closeBox removes what the session's commands left in their own /tmp.

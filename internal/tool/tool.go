@@ -91,6 +91,20 @@ type Result struct {
 	IsError bool
 }
 
+// Shown is what people see of the result: Content, or Text where there is none.
+func (r Result) Shown() []Content {
+	if r.Content == nil && r.Text != "" {
+		return []Content{{Text: r.Text}}
+	}
+	return r.Content
+}
+
+// Preface puts a sentence in front of what people see of the result.
+func (r Result) Preface(text string) Result {
+	r.Content = append([]Content{{Text: text}}, r.Shown()...)
+	return r
+}
+
 // PlanEntry is one line of the agent's plan, as in ACP's plan update.
 type PlanEntry struct {
 	Content  string `json:"content"`
