@@ -208,7 +208,27 @@ func TestManyTools(t *testing.T) {
 		t.Errorf("%d tools", len(list))
 	}
 	n := s.Notices()
-	if len(n) != 1 || !strings.Contains(n[0].Text, "more than 110 tools; 890 of many are left out") {
+	if len(n) != 1 || !strings.Contains(n[0].Text, "left out: 890 of many, ") {
+		t.Errorf("notices %+v", n)
+	}
+}
+
+// TestFatTools: what tools say of themselves is bounded, and what is small still
+// fits.
+func TestFatTools(t *testing.T) {
+	s := opened(t, program("fat", "fat"), program("test", ""))
+	size, small := 0, false
+	list, _ := s.Tools()
+	for _, tl := range list {
+		size += len(tl.Spec().Description) + len(tl.Spec().Schema)
+		small = small || tl.Spec().Name == "test__echo"
+	}
+	if size > maxOffered || size < maxOffered/2 || !small {
+		t.Errorf("%d tools of %d bytes, echo among them: %v", len(list), size, small)
+	}
+	s.changed()
+	s.Tools()
+	if n := s.Notices(); len(n) != 1 || !strings.Contains(n[0].Text, "left out: 6 of fat.") {
 		t.Errorf("notices %+v", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,6 +15,10 @@ import (
 // maxTools is how many tools all servers of a session may offer: with the
 // agent's own they stay below what providers take in one request.
 const maxTools = 110
+
+// maxOffered bounds the descriptions and schemas of all tools of a session, in
+// bytes: each request carries them, beside the conversation.
+const maxOffered = 256 << 10
 
 // Servers are the MCP servers of one session. Its methods are safe for
 // concurrent use.
@@ -84,22 +89,30 @@ func (s *Servers) Tools() (tools []tool.Tool, version uint64) {
 	return s.tools, s.version
 }
 
+// gather takes the servers' tools in their order as far as there is room.
 func (s *Servers) gather() []tool.Tool {
 	var list []tool.Tool
+	var left []string
+	size := 0
 	for _, srv := range s.list {
-		offered := srv.offered()
-		if room := maxTools - len(list); len(offered) > room {
-			if !s.over {
-				s.over = true
-				s.notices = append(s.notices, Notice{Server: srv.conf.Name, Title: "Too many MCP tools", Text: fmt.Sprintf(
-					"The MCP servers of this session offer more than %d tools; %d of %s are left out. Use fewer servers at once.",
-					maxTools, len(offered)-room, srv.conf.Name)})
+		out := 0
+		for _, t := range srv.offered() {
+			if len(list) == maxTools || size+t.size() > maxOffered {
+				out++
+				continue
 			}
-			offered = offered[:room]
-		}
-		for _, t := range offered {
+			size += t.size()
 			list = append(list, t)
 		}
+		if out > 0 {
+			left = append(left, fmt.Sprintf("%d of %s", out, srv.conf.Name))
+		}
+	}
+	if len(left) > 0 && !s.over {
+		s.over = true
+		s.notices = append(s.notices, Notice{Title: "Too many MCP tools", Text: fmt.Sprintf(
+			"The MCP servers of this session offer more than %d tools or more than %d KiB of what there is to say of them; left out: %s. Use fewer servers at once.",
+			maxTools, maxOffered>>10, strings.Join(left, ", "))})
 	}
 	return list
 }

@@ -85,6 +85,11 @@ func describe(f *sdk.Tool, server string) string {
 // Spec implements tool.Tool.
 func (t *remoteTool) Spec() tool.Spec { return t.spec }
 
+// size is what the tool takes of a request, in bytes.
+func (t *remoteTool) size() int {
+	return len(t.spec.Name) + len(t.spec.Description) + len(t.spec.Schema)
+}
+
 // Prepare implements tool.Tool. What the server says of a tool only ever makes
 // policy stricter.
 func (t *remoteTool) Prepare(_ context.Context, env *tool.Env, input jsontext.Value) (*tool.Call, error) {

@@ -62,6 +62,12 @@ func misbehave(mode string) bool {
 		})
 	case "many":
 		r.serve(func() {}, r.tools(1000, "tool"))
+	case "fat": // ten tools of 60 KiB
+		var tools []string
+		for i := range 10 {
+			tools = append(tools, fmt.Sprintf(`{"name":"fat%d","inputSchema":{"type":"object","description":"%s"}}`, i, strings.Repeat("x", 60<<10)))
+		}
+		r.serve(func() {}, `{"tools":[`+strings.Join(tools, ",")+`]}`)
 	case "fickle": // says after each list that it has changed, which is true
 		n := 0
 		r.respond(func(q request) bool {
