@@ -140,13 +140,13 @@ func (w *writer) start(closed bool) {
 	name, attributes := w.z.TagName()
 	tag := atom.Lookup(name)
 	if w.skip != 0 {
-		if tag == w.skip && !closed {
+		if tag == w.skip && !closes(tag, closed) {
 			w.depth++
 		}
 		return
 	}
 	if leftOut(tag) {
-		if !closed {
+		if !closes(tag, closed) {
 			w.skip, w.depth = tag, 1
 		}
 		return
@@ -171,6 +171,16 @@ func leftOut(tag atom.Atom) bool {
 		return true
 	}
 	return false
+}
+
+// closes reports whether a tag ends its element with a slash. That of a script
+// and its like does not: what follows is its text all the same.
+func closes(tag atom.Atom, slash bool) bool {
+	switch tag {
+	case atom.Script, atom.Style, atom.Iframe, atom.Textarea:
+		return false
+	}
+	return slash
 }
 
 // open writes what begins an element.

@@ -21,6 +21,7 @@ func TestMarkdown(t *testing.T) {
 		{"entities", "<p>a &lt;b&gt; &amp;amp; &eacute;</p>", "a <b> &amp; é"},
 		{"script", "<p>a</p><script>if (a<b) alert('<p>')</script><style>p{}</style><noscript><p>off</p></noscript><p>b</p>", "a\n\nb"},
 		{"template", "<svg><title>no</title><g>x</g></svg><template><p>no</p></template>yes", "yes"},
+		{"slash that ends nothing", "<script/>a('x')</script><style />p{}</style><svg/><iframe src=x />y</iframe>yes<br/>no", "yes\nno"},
 		{"list", "<ul><li>a<li><p>b</p><ul><li>c</li></ul></li></ul>after", "- a\n- b\n  - c\n\nafter"},
 		{"numbers", "<ol><li>a</li><li>b</li></ol>", "1. a\n2. b"},
 		{"empty item", "<ul><li></li><li>b</li></ul>", "- \n- b"},
