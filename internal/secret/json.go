@@ -3,15 +3,14 @@ package secret
 import (
 	"bytes"
 	"io"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ReplaceJSON is Replace for the strings, names and numbers of a JSON value: it
 // stays JSON, and is returned as it is when it holds no secret. The bytes of
-// files (members data and blob in base64) are left alone. What is not JSON is
-// replaced as text.
+// files in content blocks (data of an image or sound, blob of a resource) are
+// left alone. What is not JSON is replaced as text.
 func (r *Redactor) ReplaceJSON(v jsontext.Value) jsontext.Value {
 	if r == nil || len(v) == 0 {
 		return v
@@ -55,11 +54,9 @@ func (r *Redactor) rewrite(v jsontext.Value) (jsontext.Value, bool, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(v), lenient...)
 	enc := jsontext.NewEncoder(&out, append(lenient, jsontext.PreserveRawStrings(true))...)
 	changed := false
-	name := "" // of the member whose value is next
+	files := blobs(v)
 	for {
-		isName := nextIsName(dec)
 		if k := dec.PeekKind(); k != '"' && k != '0' {
-			name = ""
 			token, err := dec.ReadToken()
 			if err == io.EOF {
 				return bytes.TrimSuffix(out.Bytes(), []byte("\n")), changed, nil
@@ -77,11 +74,8 @@ func (r *Redactor) rewrite(v jsontext.Value) (jsontext.Value, bool, error) {
 			return nil, false, err
 		}
 		clean, touched := raw, false
-		if !r.isBlob(name, raw) {
+		if !files[dec.InputOffset()] || r.knownIn(raw) {
 			clean, touched, err = r.scalar(raw)
-		}
-		if name = ""; isName {
-			name = string(raw)
 		}
 		if err == nil {
 			err = enc.WriteValue(clean)
@@ -93,25 +87,18 @@ func (r *Redactor) rewrite(v jsontext.Value) (jsontext.Value, bool, error) {
 	}
 }
 
-// nextIsName reports whether dec is in an object, before a name.
-func nextIsName(dec *jsontext.Decoder) bool {
-	kind, n := dec.StackIndex(dec.StackDepth())
-	return kind == '{' && n%2 == 0
-}
-
-// isBlob reports whether a member holds the bytes of a file, as content blocks
-// do: a file is delivered whole or not at all.
-func (r *Redactor) isBlob(name string, raw jsontext.Value) bool {
-	if name != `"blob"` && name != `"data"` {
-		return false
-	}
-	text := strings.Trim(string(raw), `"`)
+// knownIn reports whether a secret stands in a text as it is. Its other forms do
+// not count here: a file is delivered whole or not at all.
+func (r *Redactor) knownIn(raw jsontext.Value) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(text)%4 == 0 && !r.known[text] && strings.Trim(text, base64Alphabet) == ""
+	for value := range r.known {
+		if bytes.Contains(raw, []byte(value)) {
+			return true
+		}
+	}
+	return false
 }
-
-const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
 // scalar redacts a string or a number; one with a secret in it becomes a string.
 func (r *Redactor) scalar(raw jsontext.Value) (jsontext.Value, bool, error) {
