@@ -114,7 +114,10 @@ func readKey(name string) (*age.X25519Identity, error) {
 
 // createKey makes a key file unless there is one. Of two processes that make it
 // at once, one wins, and both go on with its key.
-func createKey(name string) error {
+func createKey(name string) error { return createKeyBy(name, os.Link) }
+
+// createKeyBy makes it by a link, which puts it in its place as a whole.
+func createKeyBy(name string, link func(from, to string) error) error {
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
@@ -132,8 +135,29 @@ func createKey(name string) error {
 		return fmt.Errorf("write the key file: %w", err)
 	}
 	defer os.Remove(temp)
-	if err := os.Link(temp, name); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = link(temp, name)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = writeNew(name, text) // FAT, for one, has no links
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("write the key file: %w", err)
+	}
+	return nil
+}
+
+// writeNew writes a key file where there is none. Who reads it meanwhile finds
+// no key, and can try again.
+func writeNew(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, keyFileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -116,6 +117,35 @@ func TestSealConcurrently(t *testing.T) {
 	}
 	wg.Wait()
 	if names, err := filepath.Glob(filepath.Join(filepath.Dir(keyFile), "*")); err != nil || len(names) != 1 {
+		t.Errorf("left behind: %v, %v", names, err)
+	}
+}
+
+// Where a file system has no links, a key is made without them, and one that is
+// there stays.
+func TestKeyWithoutLinks(t *testing.T) {
+	keyFile := filepath.Join(t.TempDir(), "age.key")
+	if err := createKeyBy(keyFile, func(string, string) error { return errors.ErrUnsupported }); err != nil {
+		t.Fatal(err)
+	}
+	made, err := os.ReadFile(keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(keyFile); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != keyFileMode {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	ref := seal(t, keyFile, "SEKRET")
+	if got, err := NewRef(ref).Resolve(t.Context(), Source{KeyFile: keyFile}); got != "SEKRET" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := writeNew(keyFile, "another"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over the key that is there: %v", err)
+	}
+	if kept, err := os.ReadFile(keyFile); err != nil || string(kept) != string(made) {
+		t.Errorf("the key became %q, %v", kept, err)
+	}
+	if names, err := os.ReadDir(filepath.Dir(keyFile)); err != nil || len(names) != 1 {
 		t.Errorf("left behind: %v, %v", names, err)
 	}
 }
