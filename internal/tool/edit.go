@@ -17,6 +17,9 @@ type edit struct {
 // how much may be written is a matter of the file.
 const maxEdited = 32 << 20
 
+// maxEdits is how many edits are made at once: each goes through the whole text.
+const maxEdits = 200
+
 var errGrown = fmt.Errorf("the text would grow beyond %d bytes; give the edits a smaller new_text or fewer places", maxEdited)
 
 // applyEdits applies edits one after the other, each to what the one before it
@@ -27,6 +30,9 @@ var errGrown = fmt.Errorf("the text would grow beyond %d bytes; give the edits a
 func applyEdits(text string, edits []edit, apply func(string, edit) (string, error)) (string, error) {
 	if len(edits) == 0 {
 		return "", errors.New("there is no edit; give old_text and new_text, or edits")
+	}
+	if len(edits) > maxEdits {
+		return "", fmt.Errorf("there are %d edits; give at most %d at once", len(edits), maxEdits)
 	}
 	before := text
 	for i, e := range edits {
@@ -122,12 +128,14 @@ type lfText struct {
 	text  string
 	crlf  []int // offsets in text of the line ends that were CRLF, ascending
 	mixed bool  // some line ends were LF already
+
+	from, end int // the line end last looked for: the first at or after from is at end, len(text) when there is none
 }
 
 func toLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 func unifyLines(raw string) *lfText {
-	l := &lfText{}
+	l := &lfText{end: -1}
 	if !strings.Contains(raw, "\r\n") {
 		l.text = raw
 		return l
@@ -171,13 +179,24 @@ func (l *lfText) restore(s string, i int) string {
 		return s
 	}
 	if l.mixed {
-		next := strings.IndexByte(l.text[i:], '\n')
 		n := l.crlfBefore(i)
-		if next < 0 || n == len(l.crlf) || l.crlf[n] != i+next {
+		if n == len(l.crlf) || l.crlf[n] != l.lineEnd(i) {
 			return s
 		}
 	}
 	return strings.ReplaceAll(s, "\n", "\r\n")
+}
+
+// lineEnd returns where the line that offset i is in ends. It remembers, so that
+// many places in one long line are not each the whole way from its end.
+func (l *lfText) lineEnd(i int) int {
+	if i < l.from || i > l.end {
+		l.from, l.end = i, len(l.text)
+		if n := strings.IndexByte(l.text[i:], '\n'); n >= 0 {
+			l.end = i + n
+		}
+	}
+	return l.end
 }
 
 // lineList names the lines of the first few offsets.
@@ -202,28 +221,30 @@ func lineOf(text string, i int) int { return 1 + strings.Count(text[:i], "\n") }
 
 // nearMiss says where old would match if blanks did not count, or what to do.
 func nearMiss(text, old string) string {
-	lines, want := squeezeLines(text), squeezeLines(strings.Trim(old, "\n"))
-	for i := 0; i+len(want) <= len(lines); i++ {
-		if equalLines(lines[i:i+len(want)], want) && strings.Join(want, "") != "" {
-			return fmt.Sprintf("; line %d differs from it only in blanks: copy the text exactly as file_read shows it", i+1)
+	want := squeezeLines(strings.Trim(old, "\n"))
+	if strings.TrimSpace(want) != "" {
+		text = squeezeLines(text)
+		if i := strings.Index(text, want); i >= 0 {
+			return fmt.Sprintf("; line %d differs from it only in blanks: copy the text exactly as file_read shows it", lineOf(text, i))
 		}
 	}
 	return "; read the file again and copy the text exactly"
 }
 
-func squeezeLines(s string) []string {
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		lines[i] = strings.Join(strings.Fields(line), " ")
-	}
-	return lines
-}
-
-func equalLines(a, b []string) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
+// squeezeLines makes runs of blanks within lines one space each and takes away
+// those at their ends. Every line has a line end before it and after it.
+func squeezeLines(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte('\n')
+	for line := range strings.SplitSeq(s, "\n") {
+		between := ""
+		for word := range strings.FieldsSeq(line) {
+			b.WriteString(between)
+			b.WriteString(word)
+			between = " "
 		}
+		b.WriteByte('\n')
 	}
-	return true
+	return b.String()
 }

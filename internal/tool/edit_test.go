@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestApplyEdits(t *testing.T) {
@@ -28,6 +29,11 @@ func TestApplyEdits(t *testing.T) {
 		"there and back":        {"a", []edit{{old: "a", new: "b"}, {old: "b", new: "a"}}, "", "change nothing"},
 		"second fails":          {"a", []edit{{old: "a", new: "b"}, {old: "a", new: "c"}}, "", "edit 2 of 2: old_text has 0 matches"},
 		"near miss":             {"x\n\tif a {\n", []edit{{old: "  if a {", new: "y"}}, "", "line 2 differs from it only in blanks"},
+		"near miss at the top":  {" a  b\nc", []edit{{old: "a b\n c", new: "y"}}, "", "line 1 differs"},
+		"miss within a line":    {"xa b", []edit{{old: "a  b", new: "y"}}, "", "read the file again"},
+		"miss of blanks":        {"a\n \nb", []edit{{old: "\t", new: "y"}}, "", "read the file again"},
+		"too many":              {"a", slices.Repeat([]edit{{old: "a", new: "b"}}, 201), "", "at most 200"},
+		"mixed, all":            {"ab\r\nab\nb", []edit{{old: "b", new: "\nc", all: true}}, "a\r\nc\r\na\nc\n\nc", ""},
 		"crlf":                  {"a\r\nb\r\nc\r\n", []edit{{old: "a\nb\n", new: "x\ny\n"}}, "x\r\ny\r\nc\r\n", ""},
 		"crlf asked as crlf":    {"a\r\nb\r\n", []edit{{old: "a\r\nb", new: "x\r\ny"}}, "x\r\ny\r\n", ""},
 		"crlf, one line grows":  {"a\r\nb\r\n", []edit{{old: "b", new: "b\nc"}}, "a\r\nb\r\nc\r\n", ""},
@@ -51,6 +57,26 @@ func TestApplyEdits(t *testing.T) {
 				t.Errorf("got %q, %v; want %q", got, err, tc.want)
 			}
 		})
+	}
+}
+
+// A crafted text costs no more than its length: what these take would be minutes
+// if every match looked through all of it.
+func TestCraftedTexts(t *testing.T) {
+	const n = 1 << 20
+	for name, tc := range map[string]struct {
+		text string
+		edit edit
+	}{
+		"many places in one long line": {"x\n" + strings.Repeat("a", n) + "\r\n", edit{old: "a", new: "b", all: true}},
+		"many lines that nearly match": {strings.Repeat("a\n", n), edit{old: strings.Repeat("a\n", n/2) + "b", new: "c"}},
+		"many places and no line end":  {"x\r\ny\n" + strings.Repeat("a", n), edit{old: "a", new: "b", all: true}},
+	} {
+		start := time.Now()
+		_, err := applyEdits(tc.text, []edit{tc.edit}, applyEdit)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s took %v, and ended with %v", name, took, err)
+		}
 	}
 }
 
