@@ -17,19 +17,19 @@ func (t *turn) approvals(ctx context.Context, args string) (session.StopReason, 
 	words := strings.Fields(args)
 	switch {
 	case len(words) == 0 || len(words) == 1 && words[0] == "list":
-		return session.EndTurn, t.say(ctx, approvalList(t.granted()))
+		return session.EndTurn, t.say(ctx, approvalList(t.grants.now()))
 	case len(words) == 2 && words[0] == "revoke":
 		return session.EndTurn, t.revokeApprovals(ctx, words[1])
 	}
 	return session.EndTurn, t.say(ctx, "Say `/approvals`, `/approvals revoke 2` or `/approvals revoke all`.")
 }
 
-func approvalList(grants []policy.Grant) string {
-	if len(grants) == 0 {
+func approvalList(list []policy.Grant) string {
+	if len(list) == 0 {
 		return "Nothing is always allowed in this session."
 	}
 	var text strings.Builder
-	for i, g := range grants {
+	for i, g := range list {
 		fmt.Fprintf(&text, "%d. %s\n", i+1, g.Describe())
 	}
 	return text.String() + "\n`/approvals revoke N` takes one of them back, `/approvals revoke all` all."

@@ -59,13 +59,12 @@ type handle struct {
 	beside  chan struct{}  // holds a token for every subagent at work
 	freeing sync.WaitGroup // ends of their sessions
 
-	granting sync.Mutex // held while grants change, until the sink has the change
+	grants grants
 
 	mu      sync.Mutex
 	chosen  choice
 	lost    map[string]string // what was chosen and is not offered any more, in words, by option
 	remoded chan struct{}     // closed when chosen.Mode changes; nil while nobody waits
-	grants  []policy.Grant
 	// children are the handles of subagents at work. A child's mu is taken after
 	// its parent's.
 	children map[*handle]struct{}

@@ -2,7 +2,6 @@ package native
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
@@ -133,18 +132,6 @@ func narrower(a, b policy.Mode) policy.Mode {
 // within bounds a mode by what the parent is set to now.
 func (k *kin) within(m policy.Mode) policy.Mode {
 	return narrower(narrower(m, k.mode), k.parent.choice().Mode)
-}
-
-// grantsNow are what people allowed for the session, and for the one it works
-// for.
-func (h *handle) grantsNow() []policy.Grant {
-	h.mu.Lock()
-	grants := slices.Clip(h.grants)
-	h.mu.Unlock()
-	if h.kin != nil {
-		grants = append(grants, h.kin.parent.grantsNow()...)
-	}
-	return grants
 }
 
 // awaitFreed waits for the ends of subagents' sessions.

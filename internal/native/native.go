@@ -128,7 +128,7 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 	if kin != nil {
 		h.join(kin, req.Restored)
 	}
-	if h.grants, err = readGrants(req.Info.Grants); err != nil {
+	if h.grants.list, err = readGrants(req.Info.Grants); err != nil {
 		return nil, err
 	}
 	if req.Restored {

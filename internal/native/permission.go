@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/hook"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -179,80 +177,4 @@ func options(d policy.Decision) []permissionOption {
 		list = append(list, permissionOption{optionAllowAlways, d.Grant.Label, "allow_always"})
 	}
 	return append(list, permissionOption{optionRejectOnce, "Reject", "reject_once"})
-}
-
-// remember keeps a grant with the session, so that it holds after a restart.
-func (r *running) remember(ctx context.Context, g *policy.Grant) error {
-	if g == nil {
-		return nil
-	}
-	if err := r.recordChange(ctx, audit.Grant, g.Label); err != nil {
-		return err
-	}
-	return r.setGrants(ctx, func(list []policy.Grant) ([]policy.Grant, error) {
-		if slices.Contains(list, *g) {
-			return list, nil // given beside this one
-		}
-		return append(list[:len(list):len(list)], *g), nil
-	})
-}
-
-// Revoke implements session.Granter.
-func (h *handle) Revoke(ctx context.Context, grants jsontext.Value) error {
-	return h.setGrants(ctx, func(list []policy.Grant) ([]policy.Grant, error) {
-		held, err := json.Marshal(list)
-		if err != nil {
-			return nil, err
-		}
-		left, err := session.WithoutGrants(held, grants)
-		if err != nil {
-			return nil, err
-		}
-		return readGrants(left)
-	})
-}
-
-// setGrants changes the session's grants. Changes reach the sink in the order
-// they were made in.
-func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) ([]policy.Grant, error)) error {
-	h.granting.Lock()
-	defer h.granting.Unlock()
-	before := h.granted()
-	list, err := change(before)
-	if err != nil {
-		return err
-	}
-	stored, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	h.mu.Lock()
-	h.grants = list
-	h.mu.Unlock()
-	v := jsontext.Value(stored)
-	err = h.sink.Change(ctx, session.InfoChange{Grants: &v})
-	for _, g := range before {
-		if !slices.Contains(list, g) { // taken back, recorded or not
-			err = errors.Join(err, h.recordChange(ctx, audit.Revoke, g.Describe()))
-		}
-	}
-	return err
-}
-
-// granted are the session's grants now; the list is not changed.
-func (h *handle) granted() []policy.Grant {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.grants
-}
-
-func readGrants(stored jsontext.Value) ([]policy.Grant, error) {
-	if len(stored) == 0 {
-		return nil, nil
-	}
-	var list []policy.Grant
-	if err := json.Unmarshal(stored, &list); err != nil {
-		return nil, fmt.Errorf("the grants of this session cannot be read: %w", err)
-	}
-	return list, nil
 }
