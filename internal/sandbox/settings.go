@@ -39,6 +39,8 @@ type gitTree struct {
 	dir     string // of the repository, in root
 	guarded bool   // settings and hooks are withheld from commands
 	before  map[string]setting
+	// modules are the repositories of submodules, by their paths in the root.
+	modules map[string]map[string]setting
 }
 
 // setting is one file, link or directory, by its path in the root.
@@ -54,7 +56,7 @@ func (b *Box) GitSettings(st Status) *GitSettings {
 	g := &GitSettings{}
 	guarded := st.Rung == Bubblewrap
 	for _, dir := range b.roots() {
-		g.note(gitTree{root: dir, dir: ".git", guarded: guarded})
+		g.note(gitTree{root: dir, dir: ".git", guarded: guarded, modules: map[string]map[string]setting{}})
 		for _, elsewhere := range gitDirs(dir) {
 			if !within(elsewhere, dir) {
 				g.note(gitTree{root: elsewhere, dir: ".", guarded: guarded})
@@ -70,6 +72,9 @@ func (g *GitSettings) note(t gitTree) {
 		return // whatever is there, no command reaches it either
 	}
 	t.before = t.look(root)
+	if t.modules != nil {
+		t.modules = modules(root, t.root)
+	}
 	_ = root.Close()
 	if len(t.before) > 0 {
 		g.trees = append(g.trees, t)
@@ -88,6 +93,10 @@ func (g *GitSettings) PutBack() ([]string, error) {
 			continue
 		}
 		list, err := t.putBack(root)
+		if t.modules != nil {
+			more, mishaps := t.putBackModules(root)
+			list, err = append(list, more...), errors.Join(append(mishaps, err)...)
+		}
 		_ = root.Close()
 		for _, name := range list {
 			changed = append(changed, path.Join(t.root, name))
