@@ -59,7 +59,8 @@ type handle struct {
 	beside  chan struct{}  // holds a token for every subagent at work
 	freeing sync.WaitGroup // ends of their sessions
 
-	grants grants
+	grants   grants
+	steering steering
 
 	mu      sync.Mutex
 	chosen  choice
@@ -70,8 +71,6 @@ type handle struct {
 	children map[*handle]struct{}
 	sandbox  *sandbox.Status // as it was found, once it was
 	bare     bool            // people were told that nothing confines commands
-	running  bool
-	steered  [][]jsontext.Value // content waiting for the next model step
 }
 
 // choice is what the session's options are set to.
@@ -90,45 +89,6 @@ func (h *handle) choice() choice {
 		c.Mode = h.kin.within(c.Mode)
 	}
 	return c
-}
-
-// Steer implements session.Handle: the content joins the running turn before
-// its next model step.
-func (h *handle) Steer(_ context.Context, content []jsontext.Value) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.running {
-		return session.ErrUnsupported
-	}
-	h.steered = append(h.steered, content)
-	return nil
-}
-
-// setRunning says whether a turn takes more content.
-func (h *handle) setRunning(running bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.running = running
-}
-
-// takeSteered returns what was steered since.
-func (h *handle) takeSteered() [][]jsontext.Value {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.steered
-	h.steered = nil
-	return s
-}
-
-// endTurn closes the turn to steering unless something came in just now.
-func (h *handle) endTurn() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.steered) > 0 {
-		return false
-	}
-	h.running = false
-	return true
 }
 
 // Close implements session.Handle.

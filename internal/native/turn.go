@@ -30,9 +30,9 @@ func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, 
 		h.past = newHistory()
 	}
 	t := &turn{handle: h, Turn: st, choice: h.choice()}
-	h.setRunning(true)
+	h.steering.begin()
 	stop, err := t.run(ctx)
-	h.setRunning(false)
+	h.steering.end()
 	if err == nil && ctx.Err() == nil {
 		err = t.lookAtSkills(ctx) // the turn may have written some
 	}
@@ -129,7 +129,7 @@ func (t *turn) conclude(ctx context.Context, resp *model.Response) (done bool, s
 		if again, err := t.onceMore(ctx, resp); again || err != nil {
 			return false, "", errors.Join(err, t.keepSteered(ctx, nil))
 		}
-		if t.endTurn() {
+		if t.steering.endIfIdle() {
 			return true, stop, t.sayIfSilent(ctx)
 		}
 		return false, "", t.keepSteered(ctx, nil)
@@ -152,7 +152,7 @@ func (t *turn) keepSteered(ctx context.Context, answers *model.Message) error {
 		m = *answers
 	}
 	var unread error
-	for _, content := range t.takeSteered() {
+	for _, content := range t.steering.take() {
 		parts, err := t.readContent(ctx, content)
 		if err != nil {
 			unread = err
