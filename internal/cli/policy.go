@@ -188,6 +188,7 @@ type judged struct {
 	Reason   string        `json:"reason"`
 	Risk     string        `json:"risk"`
 	Network  bool          `json:"network"`
+	Outside  bool          `json:"outside"`
 	Confined bool          `json:"confined"`
 	Steps    []judgedStep  `json:"steps,omitempty"`
 	Grant    *policy.Grant `json:"grant,omitzero"`
@@ -205,7 +206,7 @@ func judgedOf(tool string, j native.Judgement) judged {
 	d := j.Decision
 	out := judged{
 		Tool: tool, Title: j.Title, Verdict: d.Verdict.String(), Rule: d.Rule, Reason: d.Reason, Risk: d.Risk.String(),
-		Network: d.Network, Confined: j.Confined, Grant: d.Grant,
+		Network: d.Network, Outside: d.Outside, Confined: j.Confined, Grant: d.Grant,
 	}
 	for _, s := range d.Steps {
 		out.Steps = append(out.Steps, judgedStep{s.Text, s.Verdict.String(), s.Rule, s.Reason, s.Risk.String()})
@@ -234,6 +235,8 @@ func custody(j native.Judgement) string {
 	switch {
 	case len(j.Decision.Steps) == 0 || j.Decision.Verdict == policy.Deny:
 		return ""
+	case j.Decision.Outside:
+		return "; it runs outside the sandbox"
 	case !j.Confined:
 		return "; no sandbox confines it"
 	case j.Decision.Network:

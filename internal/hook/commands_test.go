@@ -138,7 +138,7 @@ func TestWhatAHookReads(t *testing.T) {
 	}
 	const (
 		called  = `,"call":{"id":"c_1","tool":"shell","kind":"execute","title":"` + "`ls`" + `","input":{"command":"ls"}}`
-		decided = `,"decision":{"verdict":"ask","rule":"medium risk","reason":"it changes files","risk":"medium","network":true}}`
+		decided = `,"decision":{"verdict":"ask","rule":"medium risk","reason":"it changes files","risk":"medium","network":true,"outside":false}}`
 	)
 	for name, want := range map[string]string{
 		"before":     head("before_tool_call") + called + decided,

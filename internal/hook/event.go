@@ -45,6 +45,7 @@ type decision struct {
 	Reason  string `json:"reason"`
 	Risk    string `json:"risk"`
 	Network bool   `json:"network"`
+	Outside bool   `json:"outside"` // of the sandbox
 }
 
 type result struct {
@@ -74,7 +75,7 @@ func object(input jsontext.Value) jsontext.Value {
 }
 
 func decided(d policy.Decision) *decision {
-	return &decision{d.Verdict.String(), d.Rule, d.Reason, d.Risk.String(), d.Network}
+	return &decision{d.Verdict.String(), d.Rule, d.Reason, d.Risk.String(), d.Network, d.Outside}
 }
 
 // What commands answer, by point.

@@ -41,11 +41,18 @@ func (r *running) recordBroken(ctx context.Context, s hook.Settled, cause error)
 	}
 }
 
+// outsideSandbox is what confines a command that asked to be confined by
+// nothing.
+const outsideSandbox = "outside"
+
 func (r *running) callEntry(s hook.Settled) audit.Entry {
 	e := r.entry(audit.Call)
 	e.Verdict, e.Rule, e.By, e.Reason = s.Verdict.String(), s.Rule, s.By, s.Reason
 	if r.call != nil && (r.call.Subject.Command != "" || len(r.call.Subject.Argv) > 0) {
 		e.Sandbox = r.rung
+		if r.call.Subject.Outside {
+			e.Sandbox = outsideSandbox
+		}
 	}
 	switch s.By {
 	case hook.ByPolicy, hook.ByHook, hook.ByNobody:

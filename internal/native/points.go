@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/hook"
@@ -48,11 +49,19 @@ func (r *running) passBefore(ctx context.Context, d policy.Decision) (hook.Settl
 	return s, &refusal{shown: "blocked by a hook: " + block, advice: "Do not try to get around this; tell the user if it is needed."}
 }
 
+// errHookOutside is what becomes of a hook's yes to a call that only a person may
+// let run.
+var errHookOutside = errors.New("a hook allowed a command to run outside the sandbox, which only a person can; people are asked instead")
+
 // hookAnswers asks the point that may answer in a person's place.
 func (r *running) hookAnswers(ctx context.Context, d policy.Decision) (s hook.Settled, no *refusal, answered bool) {
 	a, err := r.points().Permission(ctx, r.hookCall(), d)
 	if err != nil {
 		r.tellHook(ctx, err)
+		return s, nil, false
+	}
+	if a.Verdict == policy.Allow && d.Outside {
+		r.tellHook(ctx, errHookOutside)
 		return s, nil, false
 	}
 	s = hook.Settled{Verdict: a.Verdict, Rule: "permission_request", Reason: a.Reason, By: hook.ByHook}

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (h *handle) makePolicies() (err error) {
 		return err
 	}
 	confined := h.agent.Policy
-	confined.Sandboxed = true
+	confined.Sandboxed, confined.SandboxRequired = true, h.agent.Confine.Required
 	h.inBox, err = policy.New(confined)
 	return err
 }
@@ -86,6 +87,9 @@ func (r *running) confine(ctx context.Context, env *tool.Env) error {
 }
 
 func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc.Spec) (proc.Spec, error) {
+	if c.Decision.Outside {
+		return unconfined(s), nil
+	}
 	w := sandbox.Want{
 		Network: c.Decision.Network, ReadOnly: c.ReadOnly,
 		Everything:  r.rights().Level == policy.Full,
@@ -95,6 +99,16 @@ func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc
 		r.settings = r.box.GitSettings(st)
 	}
 	return r.box.Confine(ctx, w, s)
+}
+
+// unconfined is a command that a person let out of the sandbox. It is told where
+// the SSH agent is, which is of no use to any other.
+func unconfined(s proc.Spec) proc.Spec {
+	const agent = "SSH_AUTH_SOCK"
+	if socket := os.Getenv(agent); socket != "" {
+		s.Env = append(slices.Clip(s.Env), agent+"="+socket)
+	}
+	return s
 }
 
 // putBack undoes what a command has done to the settings and hooks of git

@@ -130,7 +130,11 @@ func (t *turn) commandWords(m policy.Mode) []string {
 	if st != nil {
 		name = "a sandbox (" + string(st.Rung) + ")"
 	}
-	return append([]string{"Commands run in " + name + " that holds these directories; what lies outside is missing or cannot be written."}, networkWords(t.agent.Policy.Network)...)
+	words := append([]string{"Commands run in " + name + " that holds these directories; what lies outside is missing or cannot be written."}, networkWords(t.agent.Policy.Network)...)
+	if !t.box.Required() && t.agent.Policy.Network != policy.NetworkDeny {
+		words = append(words, "A command that cannot work there, since it needs the user's keys, SSH agent or Docker, can ask to run outside it.")
+	}
+	return words
 }
 
 func networkWords(n policy.Network) []string {

@@ -100,7 +100,7 @@ func (t *Trial) Judge(ctx context.Context, name string, input jsontext.Value) Ju
 	case err == nil && r.call.Question != nil:
 		return Judgement{Title: r.call.Title, Decision: questionDecision()}
 	case err == nil:
-		return Judgement{Title: r.call.Title, Decision: r.decide(r.call.Subject), Confined: r.confined}
+		return Judgement{Title: r.call.Title, Decision: r.decide(r.call.Subject), Confined: r.confined && !r.call.Subject.Outside}
 	case r.denied.Verdict == policy.Deny:
 		return Judgement{Decision: r.denied, Confined: r.confined}
 	case errors.Is(err, fsroot.ErrForbidden):

@@ -28,6 +28,9 @@ func (j *judge) command() Decision {
 		d.Grant = j.offerCommand(steps)
 	}
 	d.Network = d.Verdict != Deny && j.network(wanted)
+	if j.leaves() {
+		d.outside()
+	}
 	return d
 }
 

@@ -71,6 +71,9 @@ func (j *judge) refused() (Decision, bool) {
 		}
 		return deny("level readonly", "%s changes something, and this agent may only read", j.s.Tool)
 	}
+	if reason := j.staysInside(); j.leaves() && reason != "" {
+		return deny("outside_sandbox", "%s", reason)
+	}
 	for _, f := range j.s.Paths {
 		if !f.InRoot && j.set.WorkspaceOnly && j.level != Full {
 			return deny("workspace_only", "%s is outside the session's directories", f.Abs)

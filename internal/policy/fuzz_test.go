@@ -6,15 +6,20 @@ import (
 )
 
 // FuzzCommand throws text at the judge: it never panics, whatever it is allowed
-// holds no trace of a program that is not listed, and whatever a grant was
-// offered for is allowed with that grant.
+// holds no trace of a program that is not listed, whatever a grant was offered
+// for is allowed with that grant, and nothing leaves the sandbox unasked.
 func FuzzCommand(f *testing.F) {
 	for _, tt := range commandTests {
 		f.Add(tt.command)
 	}
-	p := newPolicy(supervised())
+	p, boxed := newPolicy(supervised()), newPolicy(outsideSettings())
 	f.Fuzz(func(t *testing.T, command string) {
 		d := p.Decide(shell(command), nil, ModeAsk)
+		out := shell(command)
+		out.Outside = true
+		if o := boxed.Decide(out, nil, ModeAcceptEdits); command != "" && (o.Verdict == Allow || o.Grant != nil || o.Outside != (o.Verdict == Ask)) {
+			t.Errorf("%q outside the sandbox: %s, outside %v", command, o.Explain(), o.Outside)
+		}
 		if d.Verdict == Allow && d.Grant != nil {
 			t.Errorf("%q: allowed and offers a grant", command)
 		}

@@ -70,7 +70,10 @@ type Settings struct {
 	// Sandboxed says that the operating system confines commands. Without it,
 	// commands that run code of the repository ask.
 	Sandboxed bool
-	Home      string // what ~ stands for in commands; "" is unknown
+	// SandboxRequired says that no command runs outside the sandbox, whoever is
+	// asked.
+	SandboxRequired bool
+	Home            string // what ~ stands for in commands; "" is unknown
 }
 
 // Network is what a confined command may do beyond this machine,
@@ -115,6 +118,10 @@ type Subject struct {
 	Argv    []string // a program and its arguments, for tools that run one without a shell
 	Host    string   // the one host the call reaches, lower case, with a port that is not the usual one; "" when it is not known
 	Network bool     // the call asks for the network; commands known to use it ask by themselves
+
+	// Outside says that the call asks to run its command outside the sandbox. It
+	// means nothing where none confines commands.
+	Outside bool
 
 	// Look resolves a path a command mentions: relative ones start in from, a
 	// real absolute path. Nil leaves the policy to compare names with Roots.
@@ -177,6 +184,10 @@ type Decision struct {
 	// Network says that the call, when it runs, may use the network. Without it a
 	// command that is confined has none.
 	Network bool
+	// Outside says that the command, when a person lets it run, is not confined.
+	// It comes with Ask alone, and nothing but a person's answer to that very call
+	// is leave for it.
+	Outside bool
 	// Grant is what "always allow" would cover, exactly. Nil means it must not
 	// be offered.
 	Grant *Grant

@@ -27,7 +27,8 @@ type Env struct {
 	// the scrubbed environment of this process (proc.Environ).
 	ShellEnv []string
 
-	// Confine puts a command into the sandbox: what it returns is run instead.
+	// Confine puts a command into the sandbox: what it returns is run instead. It
+	// leaves out of it only what its Decision lets out.
 	// Its error refuses the command and is one sentence for people and the
 	// model. Nil means that commands run as they are, in the client's terminal
 	// where it has one; what is confined always runs on the host.

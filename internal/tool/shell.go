@@ -22,6 +22,7 @@ type shellArgs struct {
 	Cwd     string `json:"cwd"`
 	Timeout number `json:"timeout_seconds"`
 	Network bool   `json:"network"`
+	Outside flag   `json:"outside_sandbox"`
 }
 
 func (shell) Spec() Spec {
@@ -36,7 +37,8 @@ func (shell) Spec() Spec {
 				"command": {"type": "string", "description": "the command line for sh"},
 				"cwd": {"type": "string", "description": "directory to start in; the working directory when absent"},
 				"timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 600, "description": "120 when absent"},
-				"network": {"type": "boolean", "description": "whether it needs other hosts, to download something for example; a person may have to allow that"}
+				"network": {"type": "boolean", "description": "whether it needs other hosts, to download something for example; a person may have to allow that"},
+				"outside_sandbox": {"type": "boolean", "description": "run outside the sandbox, with the user's keys, agents and sockets: only when it cannot work inside, like git push over SSH or docker; the user is always asked"}
 			},
 			"required": ["command"],
 			"additionalProperties": false
@@ -73,8 +75,15 @@ func (s shell) Prepare(_ context.Context, env *Env, input jsontext.Value) (*Call
 	call.Title = commandTitle(args.Command)
 	call.Subject.Command = args.Command
 	call.Subject.Network = args.Network
+	if args.Outside && env.Confine != nil {
+		call.Subject.Outside = true
+		call.Title = outsideTitle + call.Title
+	}
 	return call, nil
 }
+
+// outsideTitle begins the title of a command that is not to be confined.
+const outsideTitle = "Outside the sandbox: "
 
 // commandCall makes a call that runs a command in the directory t.
 func (e *Env) commandCall(spec Spec, t *fsroot.Target, cmd command) *Call {
