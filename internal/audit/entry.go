@@ -62,7 +62,7 @@ type Entry struct {
 	Rule    string `json:"rule,omitzero"`    // of the policy
 	By      string `json:"by,omitzero"`      // who decided: policy, person, hook, expiry, …; for a person the attachment
 	Reason  string `json:"reason,omitzero"`
-	Sandbox string `json:"sandbox,omitzero"` // what confines the command
+	Sandbox string `json:"sandbox,omitzero"` // what confines the command; outside for one that asked to leave it
 	Outcome string `json:"outcome,omitzero"` // completed, failed
 
 	Prev string `json:"prev"`           // hash of the line before
