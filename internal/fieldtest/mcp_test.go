@@ -164,6 +164,52 @@ func TestV3ServersAfterLoad(t *testing.T) {
 	a.Quit()
 }
 
+// TestV3ServersOfAReload: a client that loads an active session with another list
+// gets its tools, also when a turn runs meanwhile; what others brought stays, and
+// a server that has moved is used where it is now.
+func TestV3ServersOfAReload(t *testing.T) {
+	w := NewWorld(t, autoMCP)
+	a := w.Start()
+	a.initNotices()
+	session := a.newWith(mcpServer("notes", "exit"))
+	a.Prompt(session, "D:SAY hi")
+	load := func(a *Agent, servers ...object) {
+		t.Helper()
+		with := w.LoadParams(session)
+		with["mcpServers"] = servers
+		a.Must("session/load", with, nil)
+	}
+	has := func(names ...string) {
+		t.Helper()
+		a.Prompt(session, "D:SAY and now?")
+		for _, name := range names {
+			if !slices.Contains(w.tools(), name) {
+				t.Errorf("no tool %s: %v", name, w.tools())
+			}
+		}
+	}
+	load(a, mcpServer("notes", ""))
+	has("notes__echo")
+	b := w.Start()
+	b.initNotices()
+	load(b, mcpServer("second", ""))
+	has("notes__echo", "second__echo")
+	load(a)
+	has("notes__echo", "second__echo")
+
+	asked := len(w.Model.Requests())
+	id := a.BeginPrompt(session, "D:STALL")
+	waitFor(t, "the model's turn", func() bool { return len(w.Model.Requests()) > asked })
+	load(b, mcpServer("third", ""))
+	a.Cancel(session)
+	if got := a.Response(id).StopReason(); got != "cancelled" {
+		t.Errorf("the turn that ran ended with %s", got)
+	}
+	has("notes__echo", "second__echo", "third__echo")
+	b.Quit()
+	a.Quit()
+}
+
 // TestE6StartDoesNotWaitForServers: servers that never answer hold up no
 // session/new, and a first prompt for a bounded time.
 func TestE6StartDoesNotWaitForServers(t *testing.T) {

@@ -68,7 +68,7 @@ func (t *attachment) closed(ctx context.Context, a *actor.Actor) bool {
 
 func (t *attachment) actor(ctx context.Context) (*actor.Actor, error) {
 	e := t.entry
-	if a := e.actor.Load(); a != nil {
+	if a := e.actor.Load(); a != nil && !e.renew.Load() {
 		return a, nil
 	}
 	if err := e.lock(ctx); err != nil {

@@ -26,13 +26,14 @@ type entry struct {
 	gate chan struct{}
 
 	actor atomic.Pointer[actor.Actor] // nil while parked
+	renew atomic.Bool                 // servers are others than the agent was started with
 
 	// Guarded by gate.
 	board   *attach.Board
 	slot    slot
 	fence   session.Fence
-	servers []jsontext.Value
-	dead    bool // forgotten: look the session up again
+	servers []jsontext.Value // of the clients
+	dead    bool             // forgotten: look the session up again
 }
 
 func newEntry(h *Hub, id string) *entry {
@@ -78,6 +79,7 @@ func (e *entry) start(ctx context.Context, s start) error {
 		e.board.Resume(s.info, s.state.Seq)
 	}
 	e.slot, e.fence, e.servers = s.slot, s.fence, s.servers
+	e.renew.Store(false)
 	o := e.hub.opts
 	cfg := actor.Config{
 		Info: s.info, Fence: s.fence, Ledger: o.Ledger, Driver: s.driver, Board: e.board,
@@ -167,19 +169,28 @@ func movedTo(info session.Info, req session.AttachRequest) (session.InfoChange, 
 	return session.InfoChange{Cwd: &req.Cwd, Roots: &roots}, true
 }
 
-// move takes an active, idle session to another directory by restarting its
-// agent there.
+// move takes an active session to another directory, and to the MCP servers that
+// a client brings, by restarting its agent. One that is at work cannot change its
+// directory; its servers then wait for the next use of the session.
 func (e *entry) move(ctx context.Context, req session.AttachRequest) error {
 	info := e.board.Info()
 	if req.Owner != "" && req.Owner != info.Owner {
 		return session.ErrNotFound
 	}
-	if _, moved := movedTo(info, req); !moved {
-		return nil
+	_, moved := movedTo(info, req)
+	if !moved {
+		e.take(req.Servers)
+		req.Servers = nil
+		if !e.renew.Load() {
+			return nil
+		}
 	}
 	parked, err := e.stopIdle(ctx)
 	if err != nil {
 		return err
+	}
+	if !parked && !moved {
+		return nil
 	}
 	if !parked {
 		return session.Invalidf("session %s is at work in %s: cancel its turn before moving it to %s", e.id, info.Cwd, req.Cwd)
