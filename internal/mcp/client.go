@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,7 +80,27 @@ func Parse(v jsontext.Value) (Server, error) {
 	default:
 		return s, fmt.Errorf("its type %.40q is not stdio, http or sse", c.Type)
 	}
+	if err := c.startable(); err != nil {
+		return s, err
+	}
 	secrets := Secrets{Env: c.Env, Headers: c.Headers}
 	s.Secrets = func(context.Context) (Secrets, error) { return secrets, nil }
 	return s, nil
+}
+
+// startable reports what no system can start a program with; its own error would
+// name the sandbox or the guard instead of the server.
+func (c *fromClient) startable() error {
+	for name, value := range c.Env {
+		switch {
+		case name == "" || strings.ContainsAny(name, "=\x00"):
+			return fmt.Errorf("it is given a variable with the name %.40q", name)
+		case strings.Contains(value, "\x00"):
+			return fmt.Errorf("its variable %.40q has a NUL character in it", name)
+		}
+	}
+	if strings.Contains(c.Command+strings.Join(c.Args, ""), "\x00") {
+		return fmt.Errorf("its command line has a NUL character in it")
+	}
+	return nil
 }

@@ -25,6 +25,10 @@ func TestParse(t *testing.T) {
 		{in: `{"type":"http","name":"a"}`, want: Server{Name: "a", Transport: HTTP}, err: "it has no url"},
 		{in: `{"type":"acp","name":"a","serverId":"1"}`, want: Server{Name: "a", Transport: "acp"}, err: `its type "acp" is not stdio, http or sse`},
 		{in: `{"name":"a","command":"a","env":[{"name":"K","value":{"SEKRET":1}}]}`, want: Server{Name: "a"}, err: "its description is not as ACP has it"},
+		{in: `{"name":"a","command":"a","env":[{"name":"","value":"v"}]}`, want: Server{Name: "a", Transport: Stdio, Command: "a"}, err: `it is given a variable with the name ""`},
+		{in: `{"name":"a","command":"a","env":[{"name":"A=B","value":"v"}]}`, want: Server{Name: "a", Transport: Stdio, Command: "a"}, err: `it is given a variable with the name "A=B"`},
+		{in: `{"name":"a","command":"a","env":[{"name":"K","value":"SEKRET\u0000"}]}`, want: Server{Name: "a", Transport: Stdio, Command: "a"}, err: `its variable "K" has a NUL character in it`},
+		{in: `{"name":"a","command":"a","args":["x\u0000"]}`, want: Server{Name: "a", Transport: Stdio, Command: "a", Args: []string{"x\x00"}}, err: "its command line has a NUL character in it"},
 		{in: `7`, err: "its description is not as ACP has it"},
 	} {
 		got, err := Parse(jsontext.Value(c.in))

@@ -26,6 +26,8 @@ func TestMisbehaving(t *testing.T) {
 		"huge":      "more than 16 MiB; ask it for less",
 		"endless":   "was lost during ok",
 		"malformed": "MCP server bad",
+		"mistyped":  "that is not as the protocol has it",
+		"no-base64": "that is not as the protocol has it",
 		"restless":  "it exited with code 9",
 		"ask":       "asked 64 things without waiting",
 	} {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json" // what the SDK marshals arguments with
 	"errors"
 	"fmt"
@@ -153,7 +154,15 @@ func (t *remoteTool) failed(ctx context.Context, c *connection, err error) error
 	if late := (*timeoutError)(nil); errors.As(err, &late) {
 		return fmt.Errorf("MCP server %s: %s: %w", t.server.conf.Name, t.own, late)
 	}
+	if malformed(err) {
+		return fmt.Errorf("MCP server %s sent a result of %s that is not as the protocol has it", t.server.conf.Name, t.own)
+	}
 	return fmt.Errorf("MCP server %s was lost during %s: %w", t.server.conf.Name, t.own, c.explain(err))
+}
+
+// malformed reports a result that could not be decoded; the connection lives on.
+func malformed(err error) bool {
+	return errors.As(err, new(*json.UnmarshalTypeError)) || errors.As(err, new(base64.CorruptInputError))
 }
 
 func failure(err error) tool.Result { return tool.Result{Text: err.Error(), IsError: true} }

@@ -121,6 +121,16 @@ func misbehave(mode string) bool {
 			r.answer(q, `{"content":[{"type":"hologram"},null,7]}`)
 			return true
 		})
+	case "mistyped":
+		r.serve(func() {}, r.tools(1, "ok"), func(q request) bool {
+			r.answer(q, `{"content":[{"type":"text","text":7}]}`)
+			return true
+		})
+	case "no-base64":
+		r.serve(func() {}, r.tools(1, "ok"), func(q request) bool {
+			r.answer(q, `{"content":[{"type":"image","mimeType":"image/png","data":"!!!!"}]}`)
+			return true
+		})
 	case "restless": // dies at each call
 		r.serve(func() {}, r.tools(1, "ok"), func(request) bool { os.Exit(9); return true })
 	default:
