@@ -37,7 +37,7 @@ func (s *Sessions) Revoke(ctx context.Context, id string, grants []policy.Grant)
 	if err != nil {
 		return err
 	}
-	err = s.revokeHere(ctx, id, taken)
+	err = s.revokeHere(ctx, id, grants, taken)
 	elsewhere, ok := errors.AsType[*session.ActiveElsewhereError](err)
 	if !ok {
 		return err
@@ -49,7 +49,7 @@ func (s *Sessions) Revoke(ctx context.Context, id string, grants []policy.Grant)
 	return nil
 }
 
-func (s *Sessions) revokeHere(ctx context.Context, id string, taken jsontext.Value) error {
+func (s *Sessions) revokeHere(ctx context.Context, id string, grants []policy.Grant, taken jsontext.Value) error {
 	info, err := s.ledger.Info(ctx, id)
 	if err != nil {
 		return err
@@ -61,5 +61,19 @@ func (s *Sessions) revokeHere(ctx context.Context, id string, taken jsontext.Val
 	if err := s.ledger.Update(ctx, id, 0, session.InfoChange{Grants: &left}); err != nil {
 		return err
 	}
-	return Record(ctx, s.conf, audit.Revoke, fmt.Sprintf("in session %s: %s", id, taken))
+	return s.recordRevoked(ctx, info, grants)
+}
+
+// recordRevoked puts each grant that was taken back on record, as the session's
+// agent does it.
+func (s *Sessions) recordRevoked(ctx context.Context, info session.Info, grants []policy.Grant) error {
+	log := openAudit(s.conf, nil)
+	for _, g := range grants {
+		if err := log.Record(ctx, audit.Entry{
+			Event: audit.Revoke, Owner: info.Owner, Session: info.ID, Agent: info.Agent, What: g.Describe(), By: "command line",
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

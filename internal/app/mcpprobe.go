@@ -59,6 +59,9 @@ func ProbeMCP(ctx context.Context, x Examination, dir, name string) (mcp.Report,
 	r, err := mcp.Probe(ctx, s, mcp.Options{
 		Version: x.Version, Dir: dir, Roots: []string{dir}, Environ: proc.Environ(x.Environ), Redact: redact,
 	})
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
 	if err != nil {
 		return r, fmt.Errorf("MCP server %s is not usable: %w", name, redact.Error(err))
 	}

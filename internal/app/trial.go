@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,6 +93,9 @@ func trialDir(dir string) (string, error) {
 		return "", err
 	}
 	real, err := resolveLinks(abs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("the directory %s does not exist", dir)
+	}
 	if err != nil {
 		return "", err
 	}

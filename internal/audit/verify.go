@@ -37,7 +37,7 @@ func Verify(dir string) (Report, error) {
 		return Report{}, err
 	}
 	if v.Bad == nil && due.seq > v.Last {
-		v.Bad = &Bad{FileName, 0, v.Last + 1, fmt.Sprintf("the lines numbered %d to %d are missing at the end", v.Last+1, due.seq)}
+		v.Bad = &Bad{FileName, 0, v.Last + 1, missing(v.Last+1, due.seq) + " at the end"}
 	}
 	v.Intact = v.Bad == nil
 	return v.Report, nil
@@ -80,7 +80,7 @@ func (v *verifier) wrong(l Line) string {
 	case v.Lines == 0 && e.Seq > 1:
 		return "" // older files were put elsewhere
 	case v.Lines > 0 && e.Seq > v.Last+1:
-		return fmt.Sprintf("the lines numbered %d to %d are missing before it", v.Last+1, e.Seq-1)
+		return missing(v.Last+1, e.Seq-1) + " before it"
 	case v.Lines > 0 && e.Seq != v.Last+1:
 		return fmt.Sprintf("it is number %d, and %d was due", e.Seq, v.Last+1)
 	case v.Lines > 0 && e.Prev != v.prev, v.Lines == 0 && e.Prev != origin():
@@ -89,4 +89,11 @@ func (v *verifier) wrong(l Line) string {
 		return "it is not the line that was written under this number"
 	}
 	return ""
+}
+
+func missing(first, last uint64) string {
+	if first == last {
+		return fmt.Sprintf("the line numbered %d is missing", first)
+	}
+	return fmt.Sprintf("the lines numbered %d to %d are missing", first, last)
 }

@@ -96,7 +96,7 @@ func (i *invocation) auditExport(dir string, f auditFilter, w auditWriter) error
 		return w.write(l)
 	})
 	if err == nil && unread > 0 {
-		err = fmt.Errorf("%d lines of the audit log cannot be read; see grapnel audit verify", unread)
+		err = fmt.Errorf("the audit log has lines that cannot be read (%d) and were left out; see grapnel audit verify", unread)
 	}
 	return err
 }

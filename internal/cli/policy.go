@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -48,7 +49,8 @@ func (i *invocation) policyTestCommand() *cobra.Command {
 		Long: `Say what would become of a tool call: allow, ask or deny, the rule that decides, and
 what "always allow" would cover. The call is prepared and judged exactly as in a
 session of the agent, sandbox included, and nothing is run. ARGUMENT is the command
-of the tool shell, the path of a tool for files, or a tool's whole input as JSON.
+of the tool shell, the path of a tool for files, the pattern of one that searches, the
+address of web_fetch, or a tool's whole input as JSON.
 
 With --session, the tool calls of a stored session are judged anew: what became of
 each then, and what would now, by the session's directories and approvals.
@@ -59,7 +61,7 @@ Exit codes: 0 allow, 1 it cannot be said, 2 wrong usage, 3 ask, 4 deny. With
 			"  grapnel policy test shell 'make' --mode accept-edits\n" +
 			"  grapnel policy test --write ~/.ssh/config --agent main\n" +
 			"  grapnel policy test --session s_k3",
-		Args: cobra.MaximumNArgs(2),
+		Args: atMost("TOOL", "ARGUMENT"),
 		RunE: i.action(func(cmd *cobra.Command, args []string) error {
 			t.commandSet, t.readSet, t.writeSet = cmd.Flags().Changed("command"), cmd.Flags().Changed("read"), cmd.Flags().Changed("write")
 			if t.session != "" {
@@ -125,6 +127,14 @@ func (t *policyTest) call(args []string) (tool string, input jsontext.Value, err
 	return q.tool, input, err
 }
 
+// mainArgument is what ARGUMENT is for tools that are about no one path.
+var mainArgument = map[string]string{
+	"glob_search":    "pattern",
+	"content_search": "pattern",
+	"web_fetch":      "url",
+	"read_skill":     "name",
+}
+
 // argument makes the input of a tool of what was written behind its name.
 func argument(tool, text string) (map[string]any, error) {
 	input := map[string]any{}
@@ -140,7 +150,7 @@ func argument(tool, text string) (map[string]any, error) {
 	case tool == "file_write":
 		input["path"], input["content"] = text, ""
 	default:
-		input["path"] = text
+		input[cmp.Or(mainArgument[tool], "path")] = text
 	}
 	return input, nil
 }

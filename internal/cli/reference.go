@@ -65,7 +65,7 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		}
 		value, usage := pflag.UnquoteUsage(f)
 		name = strings.TrimSpace(name + " " + value)
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "[]" {
 			usage += " (default " + f.DefValue + ")"
 		}
 		fmt.Fprintf(b, "| `%s` | %s |\n", strings.ReplaceAll(name, "|", `\|`), strings.ReplaceAll(markdown(usage), "|", `\|`))

@@ -74,6 +74,7 @@ func (i *invocation) confirmDelete(ctx context.Context, infos []session.Info, ye
 	fmt.Fprintf(i.env.Stderr, "Delete %s for good? [y/N] ", what)
 	answer, err := readLine(ctx, bufio.NewReader(i.env.Stdin))
 	if err != nil {
+		fmt.Fprintln(i.env.Stderr)
 		return err
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -70,22 +71,38 @@ func readHidden(ctx context.Context, in *os.File, out io.Writer, question string
 		err  error
 	}
 	read := make(chan result, 1)
+	keys := &keyReader{r: in}
 	go func() {
 		t := term.NewTerminal(struct {
 			io.Reader
 			io.Writer
-		}{in, out}, "")
+		}{keys, out}, "")
 		line, err := t.ReadPassword(question)
 		read <- result{line, err}
 	}()
 	select {
 	case got := <-read:
-		if errors.Is(got.err, io.EOF) { // also by Ctrl-C
-			fmt.Fprint(out, "\r\n")
-			got.err = errors.New("no value was given; nothing was changed")
+		if !errors.Is(got.err, io.EOF) {
+			return got.line, got.err
 		}
-		return got.line, got.err
+		fmt.Fprint(out, "\r\n")
+		if keys.interrupted { // a raw terminal sends no signal
+			return "", &codeError{code: ExitInterrupted}
+		}
+		return "", errors.New("no value was given; nothing was changed")
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+// keyReader notes whether Ctrl-C was among the keys.
+type keyReader struct {
+	r           io.Reader
+	interrupted bool
+}
+
+func (k *keyReader) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	k.interrupted = k.interrupted || bytes.IndexByte(p[:n], 3) >= 0
+	return n, err
 }

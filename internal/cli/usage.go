@@ -151,6 +151,13 @@ func atLeast(name string) cobra.PositionalArgs {
 	}
 }
 
+// atMost is arguments for a command whose arguments may all be left out.
+func atMost(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return arguments(names[:min(len(args), len(names))]...)(cmd, args)
+	}
+}
+
 // optionally is arguments for a command that takes nothing or one word.
 func optionally(word string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

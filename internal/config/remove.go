@@ -36,7 +36,11 @@ func remove(text []byte, p Path) ([]byte, error) {
 	case at == nil:
 		return text, nil
 	case !at.inline:
-		return e.splice(e.lineStart(at.start), e.lineEnd(at.value.end), ""), nil
+		start, end := e.lineStart(at.start), e.lineEnd(at.value.end)
+		if e.onlyOfMap(at) {
+			start = e.tables[at.table].start
+		}
+		return e.splice(start, end, ""), nil
 	}
 	return e.removeInline(at), nil
 }
@@ -54,4 +58,19 @@ func (e *editor) removeInline(at *entry) []byte {
 		start = len(before)
 	}
 	return e.splice(start, at.value.end, "")
+}
+
+// onlyOfMap reports whether an entry is all there is below the header of a map,
+// such as [mcp.servers.x.env]: left alone, the header would still name a server.
+func (e *editor) onlyOfMap(at *entry) bool {
+	t := e.tables[at.table]
+	n, err := schema().lookup(t.path)
+	if at.table == 0 || err != nil || n.kind != kindMap || n.elem.kind == kindTable {
+		return false
+	}
+	end := len(e.text)
+	if at.table+1 < len(e.tables) {
+		end = e.tables[at.table+1].start
+	}
+	return len(bytes.TrimSpace(e.text[t.body:e.lineStart(at.start)])) == 0 && len(bytes.TrimSpace(e.text[e.lineEnd(at.value.end):end])) == 0
 }

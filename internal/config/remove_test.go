@@ -17,6 +17,14 @@ headers = { A = "1", B = "2", C = "3" }
 [mcp.servers.m]
 command = "m"
 env = { TOKEN = "t" }
+[mcp.servers.n.env]
+TOKEN = "only"
+[mcp.servers.o.env]
+# kept
+TOKEN = "beside a comment"
+[mcp.servers.p.env]
+A = "one of two"
+B = "t"
 [gateway]
 auth.token = "y"
 `
@@ -27,6 +35,9 @@ auth.token = "y"
 		{"providers.a.headers.C", `, C = "3"`, ""},
 		{"providers.a.headers", "headers = { A = \"1\", B = \"2\", C = \"3\" }\n", ""},
 		{"mcp.servers.m.env.TOKEN", `TOKEN = "t"`, ""},
+		{"mcp.servers.n.env.TOKEN", "[mcp.servers.n.env]\nTOKEN = \"only\"\n", ""},
+		{"mcp.servers.o.env.TOKEN", "TOKEN = \"beside a comment\"\n", ""},
+		{"mcp.servers.p.env.A", "A = \"one of two\"\n", ""},
 		{"gateway.auth.token", "auth.token = \"y\"\n", ""},
 		{"gateway.auth.password", "", ""},
 		{"providers.b.api_key", "", ""},

@@ -22,7 +22,7 @@ func Sandbox(alias string, st sandbox.Status, required bool) Finding {
 	}
 	how := string(st.Rung)
 	if st.Rung == sandbox.Landlock {
-		how = fmt.Sprintf("Landlock (version %d) and a system call filter", st.ABI)
+		how = fmt.Sprintf("Landlock (version %d) with a system call filter", st.ABI)
 	}
 	if len(st.Failed) > 0 {
 		f := ok(check, "%s confines the commands of agent %s, since %s", how, alias, st.Why())

@@ -17,7 +17,7 @@ func TestSandbox(t *testing.T) {
 		says     string
 	}{
 		"the first rung":       {sandbox.Status{Rung: sandbox.Bubblewrap}, true, OK, "bubblewrap confines the commands of agent main"},
-		"the second":           {sandbox.Status{Rung: sandbox.Landlock, ABI: 7, Failed: []sandbox.Failure{missing}}, false, OK, "Landlock (version 7) and a system call filter confines the commands of agent main, since bubblewrap: bwrap is not installed"},
+		"the second":           {sandbox.Status{Rung: sandbox.Landlock, ABI: 7, Failed: []sandbox.Failure{missing}}, false, OK, "Landlock (version 7) with a system call filter confines the commands of agent main, since bubblewrap: bwrap is not installed"},
 		"none":                 {sandbox.Status{Rung: sandbox.None, Failed: []sandbox.Failure{missing, off}}, false, Warn, "bwrap is not installed; landlock: it is switched off"},
 		"none, and required":   {sandbox.Status{Rung: sandbox.None, Failed: []sandbox.Failure{missing, off}}, true, Fail, "runs no command"},
 		"nothing on a system":  {sandbox.Status{Rung: sandbox.None}, false, Warn, "this system offers none"},

@@ -62,6 +62,9 @@ func TestP1ApprovalsAreTakenBackFromOutside(t *testing.T) {
 	if _, complaint, code := w.Run("session", "grants", s, "--revoke", "all"); code != 0 {
 		t.Fatalf("of a session that is not active: %s", complaint)
 	}
+	if out, _, _ := w.Run("audit", "export", "--session", s); !strings.Contains(out, `"what":"Always allow `+"`mkdir -p e`"+` in this session, started in `) || !strings.Contains(out, `"by":"command line"`) {
+		t.Errorf("the session's record does not have it:\n%s", out)
+	}
 	b := w.Start()
 	b.Init()
 	b.Must("session/load", w.LoadParams(s), nil)

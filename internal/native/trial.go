@@ -39,6 +39,7 @@ type Judgement struct {
 func (d *Driver) Try(ctx context.Context, req TrialRequest) (*Trial, error) {
 	quiet := New(d.opts)
 	quiet.opts.Audit = nil
+	quiet.opts.Sessions = unused{}
 	quiet.opts.Agent = func(alias string) (*Agent, error) {
 		agent, err := d.opts.Agent(alias)
 		if err != nil {
@@ -62,6 +63,9 @@ func (d *Driver) Try(ctx context.Context, req TrialRequest) (*Trial, error) {
 	}
 	return t, nil
 }
+
+// unused lets a trial have the tool for subagents, which it never runs.
+type unused struct{ Sessions }
 
 func modeNames(p *policy.Policy) string {
 	var names []string

@@ -63,7 +63,7 @@ func (j *judge) refused() (Decision, bool) {
 		return deny("deny "+rule, "the configuration forbids it")
 	}
 	if j.s.Network && j.set.Network == NetworkDeny {
-		return deny("network", "%s", j.deniedReason())
+		return deny("network", "%s", j.deniedNetwork())
 	}
 	if j.level == ReadOnly && j.s.Acts {
 		if j.mode == ModePlan && j.set.Level != ReadOnly {
@@ -91,6 +91,9 @@ func (j *judge) read() Decision {
 				Reason: f.Abs + " is outside the session's directories",
 			}
 		}
+	}
+	if j.s.Network {
+		return Decision{Rule: "network", Reason: "the configuration allows the network (autonomy.network)"}
 	}
 	return Decision{Rule: "reads flow", Reason: "it reads within the session's directories"}
 }

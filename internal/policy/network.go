@@ -77,3 +77,11 @@ func (j *judge) deniedReason() string {
 	}
 	return networkDenied + "; without a sandbox only commands known to use it can be refused"
 }
+
+// deniedNetwork is why a whole call is refused the network.
+func (j *judge) deniedNetwork() string {
+	if j.s.Command != "" || len(j.s.Argv) > 0 {
+		return j.deniedReason()
+	}
+	return "the configuration denies the network (autonomy.network)"
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -82,6 +83,8 @@ func deliver(env *Env, t *fsroot.Target, args deliverFileArgs) Result {
 	switch {
 	case errors.Is(err, fsroot.ErrTooLarge):
 		return failure(fmt.Errorf("%q cannot be delivered: it is larger than %d bytes; split it or tell the user where it is", args.Path, upload.MaxBytes))
+	case errors.Is(err, fs.ErrNotExist):
+		return failure(fmt.Errorf("%q does not exist", args.Path))
 	case err != nil:
 		return failure(err)
 	case len(data) == 0:
