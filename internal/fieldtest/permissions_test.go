@@ -2,6 +2,7 @@ package fieldtest
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -95,6 +96,44 @@ func TestP4AnnouncedFirstAndInOrder(t *testing.T) {
 		from = p.Line + 1
 	}
 	a.Response(id)
+}
+
+// What a person agrees to is all to be seen: where it runs, what is pushed out of
+// view, and what would not show.
+func TestP4ARequestShowsAllThatRuns(t *testing.T) {
+	a, s := NewWorld(t).Opened()
+	if err := os.Mkdir(filepath.Join(a.w.Cwd, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for input, want := range map[string]string{
+		`{"command":"mkdir a","cwd":"sub"}`:                            "It starts in " + filepath.Join(a.w.Cwd, "sub"),
+		`{"command":"mkdir a` + strings.Repeat(" ", 2000) + `; rm b"}`: "Also: `rm b`: it deletes files",
+		`{"command":"mkdir a` + strings.Repeat("\\n", 300) + `rm b"}`:  "Also: `rm b`: it deletes files",
+		"{\"command\":\"mkdir a\u202eb\"}":                             "mkdir a<U+202E>b",
+		`{"command":"mkdir a\u001b[2Jb"}`:                              "mkdir a<U+001B>[2Jb",
+	} {
+		from := a.Lines()
+		id := a.BeginPrompt(s, "D:TOOL shell "+input)
+		p := a.AwaitPermission(from)
+		var shown []struct {
+			Content struct{ Text string }
+		}
+		if err := json.Unmarshal(p.ToolCall.Content, &shown); err != nil {
+			t.Fatal(err)
+		}
+		all := ""
+		for _, c := range shown {
+			all += c.Content.Text + "\n"
+		}
+		if !strings.Contains(all, want) {
+			t.Errorf("%.60s: the request does not show %q: %q", input, want, all)
+		}
+		if strings.ContainsAny(all+p.ToolCall.Title, "\u202e\x1b") {
+			t.Errorf("%.60s: it shows as something else: %q %q", input, p.ToolCall.Title, all)
+		}
+		a.Choose(p, "reject_once")
+		a.Response(id)
+	}
 }
 
 func TestP5P8OnlyAnOfferedYesIsAYes(t *testing.T) {

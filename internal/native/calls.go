@@ -167,7 +167,7 @@ func (r *running) env() *tool.Env {
 
 func (r *running) announce(ctx context.Context) error {
 	u := toolUpdate{
-		Kind: session.KindToolCall, ID: r.shown, Title: r.call.Title, Name: r.wish.Name,
+		Kind: session.KindToolCall, ID: r.shown, Title: visibleTitle(r.call.Title), Name: r.wish.Name,
 		ToolKind: r.call.Kind, Status: statusPending, RawInput: r.wish.Input,
 		Locations: locations(r.call.Locations),
 	}

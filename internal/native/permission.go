@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/hook"
 	"github.com/grapnel-ai/grapnel/internal/policy"
+	"github.com/grapnel-ai/grapnel/internal/printable"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -156,25 +158,55 @@ func (r *running) ask(ctx context.Context, d policy.Decision) (hook.Settled, *re
 // word for word, and why that is asked about.
 func (r *running) permissionCall(d policy.Decision) toolUpdate {
 	u := toolUpdate{
-		ID: r.shown, Title: r.call.Title, Name: r.wish.Name, ToolKind: r.call.Kind,
+		ID: r.shown, Title: visibleTitle(r.call.Title), Name: r.wish.Name, ToolKind: r.call.Kind,
 		Status: statusPending, RawInput: r.wish.Input, Locations: locations(r.call.Locations),
 	}
 	switch {
 	case r.call.Diff != nil:
 		u.Content = []toolContent{diffContent(r.call.Diff)}
 	case r.call.Subject.Command != "":
-		u.Content = []toolContent{{Type: "content", Content: &textBlock{"text", r.call.Subject.Command}}}
+		u.Content = []toolContent{{Type: "content", Content: &textBlock{"text", printable.Visible(r.call.Subject.Command)}}}
 	}
-	if d.Reason != "" {
-		u.Content = append(u.Content, contents([]tool.Content{{Text: "Why it asks: " + d.Reason}})...)
+	if why := r.why(d); why != "" {
+		u.Content = append(u.Content, contents([]tool.Content{{Text: printable.Visible(why)}})...)
 	}
 	return u
+}
+
+// maxTold bounds the parts of a command that a question names.
+const maxTold = 20
+
+// why says why a call asks. Of a command it says where that starts, if not where
+// the session is, and names each part that asks: a long text may hide it.
+func (r *running) why(d policy.Decision) string {
+	var lines []string
+	if s := r.call.Subject; (s.Command != "" || len(s.Argv) > 0) && s.Cwd != r.roots.Roots()[0].Path {
+		lines = append(lines, "It starts in "+s.Cwd+".")
+	}
+	if d.Reason != "" {
+		lines = append(lines, "Why it asks: "+d.Reason)
+	}
+	for i, s := range d.Steps {
+		also := fmt.Sprintf("`%s`: %s", s.Text, s.Reason)
+		switch {
+		case i >= maxTold:
+			return strings.Join(append(lines, "There is more."), "\n")
+		case s.Verdict == policy.Ask && len(d.Steps) > 1 && also != d.Reason:
+			lines = append(lines, "Also: "+also)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// visibleTitle is a title on one line, with all that is in it to be seen.
+func visibleTitle(s string) string {
+	return strings.ReplaceAll(printable.Visible(s), "\n", "<U+000A>")
 }
 
 func options(d policy.Decision) []permissionOption {
 	list := []permissionOption{{optionAllowOnce, "Allow once", "allow_once"}}
 	if d.Grant != nil {
-		list = append(list, permissionOption{optionAllowAlways, d.Grant.Label, "allow_always"})
+		list = append(list, permissionOption{optionAllowAlways, printable.Visible(d.Grant.Label), "allow_always"})
 	}
 	return append(list, permissionOption{optionRejectOnce, "Reject", "reject_once"})
 }

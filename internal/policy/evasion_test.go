@@ -34,6 +34,9 @@ func TestFormsThatHideWhatRuns(t *testing.T) {
 		"strings @list",
 		"zstdcat a -o b",
 		"md5sum -c list",
+		"echo \u202e a",
+		"echo \x1b[2J",
+		"echo \xff",
 		"diff dir a",
 		"diff a dir",
 	} {

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -77,6 +79,9 @@ func (sc *scan) script(text string) {
 		sc.trouble(text, "it holds bytes shells read in different ways")
 		return
 	}
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, misleads) {
+		sc.trouble(text, "it holds characters that do not show, or that reorder what shows")
+	}
 	file, err := sc.parse(text)
 	if err != nil {
 		sc.trouble(text, "it cannot be parsed")
@@ -88,6 +93,12 @@ func (sc *scan) script(text string) {
 	syntax.Walk(file, sc.visit)
 	sc.nesting--
 	sc.parents = outer
+}
+
+// misleads reports control characters, and those that reorder what stands around
+// them.
+func misleads(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
 }
 
 // brackets returns how deep the brackets of a text are nested, as far as that

@@ -34,6 +34,29 @@ func Text(s string) string {
 // Line is Text on one line: runs of white space become one space.
 func Line(s string) string { return strings.Join(strings.Fields(Text(s)), " ") }
 
+// Visible writes what Text removes, and what takes no room, as its number, such
+// as <U+202E>: who has to agree to a text must see all of it.
+func Visible(s string) string {
+	if clean(s) && !strings.ContainsFunc(s, unseen) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if harmful(r) || unseen(r) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// unseen reports characters without width that no writing needs: soft hyphen,
+// zero width space, word joiner and its kin, byte order mark, tags.
+func unseen(r rune) bool {
+	return r == 0xad || r == 0x200b || r >= 0x2060 && r <= 0x2064 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
+}
+
 // JSON escapes, in JSON text, the characters Text removes. The value stays the
 // same.
 func JSON(text []byte) []byte {

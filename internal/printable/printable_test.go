@@ -34,6 +34,18 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain, naïve, 👩‍💻\tand\nnewline": "plain, naïve, 👩‍💻\tand\nnewline",
+		"a\u202eb\x1b[2J\r":               "a<U+202E>b<U+001B>[2J<U+000D>",
+		"a\u200bb\ufeff":                  "a<U+200B>b<U+FEFF>",
+	} {
+		if got := Visible(in); got != want {
+			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestLine(t *testing.T) {
 	if got, want := Line("  a\n\tb\x1b[2J  c "), "a b c"; got != want {
 		t.Errorf("%q, want %q", got, want)
