@@ -123,6 +123,17 @@ func (c *call) paths(words []word, write bool) {
 	}
 }
 
+// files judges words that stand where options have ended, for most programs:
+// some take options there too.
+func (c *call) files(words []word, write bool) {
+	for _, w := range words {
+		c.operand(w, write)
+		if w.known && strings.HasPrefix(w.text, "-") {
+			c.path(w, write)
+		}
+	}
+}
+
 // operand judges a word that may be a path or an option holding one.
 func (c *call) operand(w word, write bool) {
 	if !strings.HasPrefix(w.text, "-") || !w.known {

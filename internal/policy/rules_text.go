@@ -18,7 +18,7 @@ func (c *call) sed() {
 	} else if !safeSed(strings.Join(script, "\n")) {
 		c.hard("its script can run commands or use other files")
 	}
-	c.paths(files, c.step.risk > Low)
+	c.files(files, c.step.risk > Low)
 }
 
 // hasScriptFile reports -f, alone or at the end of a cluster.
@@ -42,6 +42,13 @@ func (c *call) sedScript() (script []string, files []word) {
 			files = append(files, w)
 			continue
 		}
+		if w.text == "--" {
+			if i > 0 && sedTakesWord(c.args[i-1].text) {
+				c.hard("its options are unusual")
+			}
+			files = append(files, c.args[i+1:]...)
+			break
+		}
 		flag, inline := sedExpression(w.text)
 		switch {
 		case flag && inline != "":
@@ -59,6 +66,13 @@ func (c *call) sedScript() (script []string, files []word) {
 		return []string{files[0].text}, files[1:]
 	}
 	return script, files
+}
+
+// sedTakesWord reports an option that has a number behind it, and takes any word
+// for one.
+func sedTakesWord(s string) bool {
+	long, ok := strings.CutPrefix(s, "--")
+	return ok && strings.HasPrefix(long, "l") || !ok && len(s) > 1 && s[0] == '-' && strings.HasSuffix(s, "l")
 }
 
 // firstOperandKnown makes sure that the word taken for the script is what sed
@@ -258,7 +272,7 @@ func (c *call) awk() {
 	case !safeAwk(c.args[program].text):
 		c.hard("its program can run commands or use other files")
 	}
-	c.paths(c.args[program+1:], false)
+	c.files(c.args[program+1:], false)
 }
 
 func safeAwk(program string) bool {

@@ -20,9 +20,9 @@ func (g *grammar) simple() string {
 	case 8, 9:
 		return "find " + g.options("-L", "-H", "-P", "-O3", "-D -name", "-D tree") + g.words(2) + " " + g.findTests()
 	case 10, 11:
-		return "sed " + g.sed() + " " + g.words(2)
+		return "sed " + g.sed() + " " + g.words(2) + g.one("", "", "", " -- -l", " -- -e p a", " -l -- -e 'w ../outside/new' a")
 	case 12, 13:
-		return "awk " + g.awk() + " " + g.words(2)
+		return "awk " + g.awk() + " " + g.words(2) + g.one("", "", "", " -l", " -- -l")
 	case 14:
 		return "sort " + g.options("-u", "-n", "-r", "-k 1", "-o "+g.word(), "-o"+g.inside(), "--output="+g.outside(), "-T ../outside", "-T.", "--compress-program=./evil", "--files0-from=list0", "-m", "-c", "-R", "--random-source="+g.outside(), "-S 1", "--parallel=1", "--temp=..", "-t a", "-uo"+g.outside(), "--batch-size=2", "--debug") + g.words(2)
 	case 15:
