@@ -44,7 +44,7 @@ func (t *turn) runCalls(ctx context.Context, calls []*model.ToolCall) map[string
 func (t *turn) readsAhead(calls []*model.ToolCall) int {
 	n := 0
 	for n < len(calls) {
-		tl, err := t.set.Lookup(calls[n].Name)
+		tl, err := t.sets.step.Lookup(calls[n].Name)
 		if err != nil || !tl.Spec().ReadOnly {
 			break
 		}
@@ -120,7 +120,7 @@ func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 // prepare finds the tool and has it prepare the call, which changes nothing. The
 // tool is nil when there is none of that name.
 func (r *running) prepare(ctx context.Context) (tool.Tool, error) {
-	tl, err := r.set.Lookup(r.wish.Name)
+	tl, err := r.sets.step.Lookup(r.wish.Name)
 	if err == nil && r.wish.Malformed != "" {
 		err = fmt.Errorf("the input of %s is not a JSON object: send the call again", r.wish.Name)
 	}

@@ -21,70 +21,73 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
 
-// handle is one opened native agent. The turn's goroutine owns past, awaited,
-// prompt and set; the rest that changes is under mu.
+// handle is one opened native agent.
 type handle struct {
-	agent   *Agent
-	id      string
-	info    session.Info
-	sink    session.Sink
-	redact  *secret.Redactor
-	hid     atomic.Bool // a secret was kept from the model
-	log     *audit.Log
-	now     func() time.Time
-	procs   *proc.Custody
-	roots   *fsroot.Set
-	reads   *tool.Reads
-	policy  *policy.Policy
-	box     *sandbox.Box   // nil confines nothing
-	inBox   *policy.Policy // what holds of commands that are confined
-	driver  *Driver
-	kin     *kin // what it works for, if it is a subagent at work
-	budget  *budget
-	past    *history
-	servers *mcp.Servers
-	problem string // of the configuration, as people were told
-	awaited bool   // the first prompt has waited for the servers
+	// What it works with, the same until it is closed.
+	driver *Driver
+	agent  *Agent
+	id     string
+	info   session.Info
+	kin    *kin // what it works for, if it is a subagent at work
+	sink   session.Sink
+	redact *secret.Redactor
+	log    *audit.Log
+	now    func() time.Time
+	procs  *proc.Custody
+	roots  *fsroot.Set
+	policy *policy.Policy
+	box    *sandbox.Box   // nil confines nothing
+	inBox  *policy.Policy // what holds of commands that are confined
 
-	skills *skills
-	prompt prompt
-
-	own     *tool.Set // the agent's own tools without those of no use here
-	without useless
-
-	set        *tool.Set // of the last model step
-	setOwn     *tool.Set // the agent's own tools in set
-	setVersion uint64    // the version of the servers' tools in set
-
-	beside  chan struct{}  // holds a token for every subagent at work
-	freeing sync.WaitGroup // ends of their sessions
-
+	// What changes and guards itself.
+	reads    *tool.Reads
+	servers  *mcp.Servers
+	skills   *skills
+	budget   *budget
+	choices  choices
 	grants   grants
 	steering steering
+	findings findings
+	hid      atomic.Bool    // a secret was kept from the model
+	beside   chan struct{}  // holds a token for every subagent at work
+	freeing  sync.WaitGroup // ends of their sessions
 
-	mu      sync.Mutex
-	chosen  choice
-	lost    map[string]string // what was chosen and is not offered any more, in words, by option
-	remoded chan struct{}     // closed when chosen.Mode changes; nil while nobody waits
-	// children are the handles of subagents at work. A child's mu is taken after
-	// its parent's.
-	children map[*handle]struct{}
-	sandbox  *sandbox.Status // as it was found, once it was
-	bare     bool            // people were told that nothing confines commands
+	// What the goroutine of the turn owns.
+	past    *history
+	prompt  prompt
+	sets    toolsets
+	problem string // of the configuration, as people were told
+	awaited bool   // the first prompt has waited for the servers
 }
 
-// choice is what the session's options are set to.
+// choices are what the session's options are set to. They are safe for concurrent
+// use.
+type choices struct {
+	mu      sync.Mutex
+	set     choice
+	lost    map[string]string // what was chosen and is not offered any more, in words, by option
+	remoded chan struct{}     // closed when the mode changes; nil while nobody waits
+	// under are those of subagents at work. Their mu is taken after this one.
+	under map[*choices]struct{}
+}
+
+// choice is what each of the options is set to.
 type choice struct {
 	Mode    policy.Mode
 	Model   string
 	Thought model.Level
 }
 
+// now returns what was chosen.
+func (c *choices) now() choice {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.set
+}
+
 // choice is what holds now: of a subagent, no mode its parent does not have.
 func (h *handle) choice() choice {
-	h.mu.Lock()
-	c := h.chosen
-	h.mu.Unlock()
+	c := h.choices.now()
 	if h.kin != nil {
 		c.Mode = h.kin.within(c.Mode)
 	}

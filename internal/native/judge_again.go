@@ -18,7 +18,7 @@ func (r *running) whileItAsks(ctx context.Context) (asking context.Context, stop
 	go func() {
 		defer close(ended)
 		for {
-			changed := r.modeChanged() // before the look, so that no change is missed
+			changed := r.choices.modeChanged() // before the look, so that no change is missed
 			if r.decide(r.call.Subject).Verdict != policy.Ask {
 				cancel(session.ErrSuperseded)
 				return
@@ -51,25 +51,25 @@ func (r *running) judgeAgain(ctx context.Context) (hook.Settled, *refusal, error
 }
 
 // modeChanged returns a channel that is closed at the next change of the mode.
-func (h *handle) modeChanged() <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.remoded == nil {
-		h.remoded = make(chan struct{})
+func (c *choices) modeChanged() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.remoded == nil {
+		c.remoded = make(chan struct{})
 	}
-	return h.remoded
+	return c.remoded
 }
 
 // tellModeChanged wakes those who wait for a change, and subagents, whose mode it
 // bounds. mu is held.
-func (h *handle) tellModeChanged() {
-	for child := range h.children {
+func (c *choices) tellModeChanged() {
+	for child := range c.under {
 		child.mu.Lock()
 		child.tellModeChanged()
 		child.mu.Unlock()
 	}
-	if h.remoded != nil {
-		close(h.remoded)
-		h.remoded = nil
+	if c.remoded != nil {
+		close(c.remoded)
+		c.remoded = nil
 	}
 }

@@ -90,16 +90,11 @@ func (d *Driver) kinOf(id string) *kin {
 func (h *handle) join(k *kin, restored bool) {
 	p := k.parent
 	h.kin, h.budget, h.servers, h.awaited = k, p.budget, p.servers, true
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	h.bare = p.bare
+	h.findings.bare = p.findings.wasTold()
+	chosen := p.choices.lead(&h.choices)
 	if !restored {
-		h.chosen = choice{Mode: widest(h.policy.Modes()), Model: p.chosen.Model, Thought: p.chosen.Thought}
+		h.choices.set = choice{Mode: widest(h.policy.Modes()), Model: chosen.Model, Thought: chosen.Thought}
 	}
-	if p.children == nil {
-		p.children = make(map[*handle]struct{})
-	}
-	p.children[h] = struct{}{}
 }
 
 // leaveParent ends a subagent's tie to its parent's handle.
@@ -107,10 +102,26 @@ func (h *handle) leaveParent() {
 	if h.kin == nil {
 		return
 	}
-	p := h.kin.parent
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.children, h)
+	h.kin.parent.choices.release(&h.choices)
+}
+
+// lead tells another's of changes of the mode from now on, and returns what is
+// chosen here.
+func (c *choices) lead(other *choices) choice {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.under == nil {
+		c.under = make(map[*choices]struct{})
+	}
+	c.under[other] = struct{}{}
+	return c.set
+}
+
+// release ends that.
+func (c *choices) release(other *choices) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.under, other)
 }
 
 // widest is the mode of a list that allows most.

@@ -22,16 +22,16 @@ func (h *handle) tellOfThought(ctx context.Context, before, now choice) error {
 // configuration has been narrowed since.
 func (h *handle) lose(option, was, now string) {
 	if was != "" && was != now {
-		h.lost[option] = fmt.Sprintf("The %s %s is not offered any more; the session is at %s.", option, was, now)
+		h.choices.lost[option] = fmt.Sprintf("The %s %s is not offered any more; the session is at %s.", option, was, now)
 	}
 }
 
 // tellOfLost shows at the start of a turn what became of such options. It is
 // said once, also over restarts.
 func (t *turn) tellOfLost(ctx context.Context) error {
-	t.mu.Lock()
-	lost := maps.Clone(t.lost)
-	t.mu.Unlock()
+	t.choices.mu.Lock()
+	lost := maps.Clone(t.choices.lost)
+	t.choices.mu.Unlock()
 	told := maps.Clone(t.past.told)
 	for _, option := range []string{optionMode, optionModel} {
 		key := "option " + option

@@ -117,9 +117,10 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 		return nil, err
 	}
 	h := &handle{
-		driver: d, beside: make(chan struct{}, maxBeside), budget: new(budget),
-		agent: agent, id: req.Info.ID, info: req.Info, sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact, log: d.opts.Audit, now: d.opts.Now, procs: d.opts.Procs,
-		reads: tool.NewReads(),
+		driver: d, agent: agent, id: req.Info.ID, info: req.Info,
+		sink: redactingSink{req.Sink, d.opts.Redact}, redact: d.opts.Redact,
+		log: d.opts.Audit, now: d.opts.Now, procs: d.opts.Procs,
+		reads: tool.NewReads(), budget: new(budget), beside: make(chan struct{}, maxBeside),
 	}
 	if err := h.makePolicies(); err != nil {
 		return nil, fmt.Errorf("the policy of agent %s: %w", agent.Alias, err)

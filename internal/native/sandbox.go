@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/grapnel-ai/grapnel/internal/mcp"
 	"github.com/grapnel-ai/grapnel/internal/policy"
@@ -40,18 +41,42 @@ func (h *handle) openBox() {
 	h.box = h.agent.Sandbox.Open(s)
 }
 
+// findings are what commands have shown of the sandbox. They are safe for
+// concurrent use.
+type findings struct {
+	mu      sync.Mutex
+	sandbox *sandbox.Status // as it was found, once it was
+	bare    bool            // people were told that nothing confines commands
+}
+
 // know keeps what was found out of the sandbox.
-func (h *handle) know(st sandbox.Status) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sandbox = &st
+func (f *findings) know(st sandbox.Status) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sandbox = &st
 }
 
 // known is what is known of the sandbox, nil while nothing is.
-func (h *handle) known() *sandbox.Status {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.sandbox
+func (f *findings) known() *sandbox.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sandbox
+}
+
+// wasTold reports whether people know that nothing confines commands.
+func (f *findings) wasTold() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.bare
+}
+
+// firstBare reports whether people are to be told so now, once.
+func (f *findings) firstBare() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	first := !f.bare
+	f.bare = true
+	return first
 }
 
 // policyOf returns the policy that judges a call.
@@ -71,7 +96,7 @@ func (r *running) confine(ctx context.Context, env *tool.Env) error {
 	st, err := r.box.Status(ctx)
 	r.confined, r.rung = st.Works(), string(st.Rung)
 	if err == nil {
-		r.know(st)
+		r.findings.know(st)
 	}
 	switch {
 	case err != nil:
@@ -157,11 +182,7 @@ func (h *handle) confineServer(ctx context.Context, s proc.Spec, n mcp.Named) (p
 // tellBare tells the people, once in a session, that nothing confines its
 // commands. It is the result of the first command that says so.
 func (r *running) tellBare(ctx context.Context, res tool.Result) tool.Result {
-	r.mu.Lock()
-	told := r.bare
-	r.bare = r.bare || r.lacking != ""
-	r.mu.Unlock()
-	if told || r.lacking == "" {
+	if r.lacking == "" || !r.findings.firstBare() {
 		return res
 	}
 	text := "Nothing confines the commands of this session: " + r.lacking + ". What is run can do what you can do; `grapnel doctor` says what is missing."

@@ -55,10 +55,11 @@ func (h *handle) closeServers(ctx context.Context) {
 // servers that are connected. A model step and the calls it makes use one set.
 func (h *handle) tools() *tool.Set {
 	list, version := h.servers.Tools()
-	if own := h.ownTools(); h.setOwn != own || h.setVersion != version {
-		h.set, h.setOwn, h.setVersion = h.allowed(own.With(list...)), own, version
+	s := &h.sets
+	if own := h.ownTools(); s.stepOwn != own || s.version != version {
+		s.step, s.stepOwn, s.version = h.allowed(own.With(list...)), own, version
 	}
-	return h.set
+	return s.step
 }
 
 // awaitServers gives MCP servers that are still being connected a moment before

@@ -54,19 +54,19 @@ func modeChoice(m policy.Mode) selectChoice {
 // it is still offered, the configured values elsewhere.
 func (h *handle) choose(earlier map[string]string) {
 	modes := h.policy.Modes()
-	h.chosen = choice{Mode: modes[0], Model: h.agent.Model}
+	h.choices.set = choice{Mode: modes[0], Model: h.agent.Model}
 	if m := policy.Mode(earlier[optionMode]); slices.Contains(modes, m) {
-		h.chosen.Mode = m
+		h.choices.set.Mode = m
 	}
 	if m := earlier[optionModel]; slices.Contains(h.agent.Models, m) {
-		h.chosen.Model = m
+		h.choices.set.Model = m
 	}
 	if l := earlier[optionThought]; l != thoughtValue(model.LevelDefault) {
-		h.chosen.Thought = model.Level(l)
+		h.choices.set.Thought = model.Level(l)
 	}
-	h.lost = make(map[string]string)
-	h.lose(optionMode, earlier[optionMode], string(h.chosen.Mode))
-	h.lose(optionModel, earlier[optionModel], h.chosen.Model)
+	h.choices.lost = make(map[string]string)
+	h.lose(optionMode, earlier[optionMode], string(h.choices.set.Mode))
+	h.lose(optionModel, earlier[optionModel], h.choices.set.Model)
 }
 
 // thought is the level that holds: the chosen one where the model has it. With
@@ -176,22 +176,23 @@ func encode(v any) jsontext.Value {
 // Set implements session.Handle. The new value holds from the next model step
 // or tool call on.
 func (h *handle) Set(ctx context.Context, option, value string) (session.Setup, error) {
-	h.mu.Lock()
-	next, err := h.with(h.chosen, option, value)
+	now := &h.choices
+	now.mu.Lock()
+	next, err := h.with(now.set, option, value)
 	if err == nil {
 		err = h.recordChange(ctx, audit.Option, option+" = "+value)
 	}
 	if err != nil {
-		h.mu.Unlock()
+		now.mu.Unlock()
 		return session.Setup{}, err
 	}
-	before := h.chosen
+	before := now.set
 	if before.Mode != next.Mode {
-		h.tellModeChanged()
+		now.tellModeChanged()
 	}
-	h.chosen = next
-	delete(h.lost, option)
-	h.mu.Unlock()
+	now.set = next
+	delete(now.lost, option)
+	now.mu.Unlock()
 	s := h.setup(next)
 	return s, errors.Join(h.emitOptions(ctx, option, next, s), h.tellOfThought(ctx, before, next))
 }

@@ -64,7 +64,7 @@ func failed(err error) tool.Result { return tool.Result{Text: err.Error(), IsErr
 // checkTools refuses names of tools that are not there.
 func (s spawner) checkTools(names []string) error {
 	for _, name := range names {
-		if _, err := s.set.Lookup(name); err != nil {
+		if _, err := s.sets.step.Lookup(name); err != nil {
 			return err
 		}
 	}

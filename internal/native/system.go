@@ -25,7 +25,7 @@ type prompt struct {
 // systemPrompt returns the system prompt in parts, what changes least first.
 func (t *turn) systemPrompt() []string {
 	if !t.prompted {
-		t.prompted, t.found = true, t.known()
+		t.prompted, t.found = true, t.findings.known()
 		t.renewPrompt()
 	}
 	return []string{t.prompt.text, t.situation()}

@@ -2,14 +2,26 @@ package native
 
 import "github.com/grapnel-ai/grapnel/internal/tool"
 
+// toolsets are the sets of tools of a session, made anew when they change. The
+// turn's goroutine owns them.
+type toolsets struct {
+	own     *tool.Set // the agent's own tools without those of no use here
+	without useless
+
+	step    *tool.Set // of the last model step
+	stepOwn *tool.Set // the agent's own tools in step
+	version uint64    // the version of the servers' tools in step
+}
+
 // ownTools are the agent's own tools that are of use in the session now. The
 // turn's goroutine calls it.
 func (h *handle) ownTools() *tool.Set {
 	without := useless{skills: len(h.skills.catalogue().Skills) == 0, spawn: !h.maySpawn()}
-	if h.own == nil || h.without != without {
-		h.own, h.without = h.agent.Tools.Without(without.names()...), without
+	s := &h.sets
+	if s.own == nil || s.without != without {
+		s.own, s.without = h.agent.Tools.Without(without.names()...), without
 	}
-	return h.own
+	return s.own
 }
 
 // useless says which tools are of no use in a session.

@@ -58,7 +58,7 @@ func (d *Driver) Try(ctx context.Context, req TrialRequest) (*Trial, error) {
 	h.reads = nil // nothing was read before
 	h.tools()
 	t := &Trial{&turn{handle: h}}
-	if req.Mode != "" && h.chosen.Mode != req.Mode {
+	if req.Mode != "" && h.choices.now().Mode != req.Mode {
 		return nil, errors.Join(session.Invalidf("a session of agent %s has no mode %s; it has %s", h.agent.Alias, req.Mode, modeNames(h.policy)), t.Close(ctx))
 	}
 	return t, nil
@@ -76,13 +76,13 @@ func modeNames(p *policy.Policy) string {
 }
 
 // Mode is the mode the trial is in.
-func (t *Trial) Mode() policy.Mode { return t.turn.chosen.Mode }
+func (t *Trial) Mode() policy.Mode { return t.turn.choices.now().Mode }
 
 // Tools are the names of the tools there are, without those of MCP servers,
 // which are not connected.
 func (t *Trial) Tools() []string {
 	var names []string
-	for _, s := range t.turn.set.Specs() {
+	for _, s := range t.turn.sets.step.Specs() {
 		names = append(names, s.Name)
 	}
 	return names
