@@ -13,6 +13,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/fieldtest"
 	"github.com/grapnel-ai/grapnel/internal/mcp/mcptest"
+	"github.com/grapnel-ai/grapnel/internal/sandbox"
 )
 
 func TestMain(m *testing.M) {
@@ -40,6 +41,10 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "freeze":
 				return fieldtest.CanFreeze(), nil
+			case "sandbox": // CI has to have one
+				ladder := sandbox.New(sandbox.Options{Path: os.Getenv("PATH")})
+				st, err := ladder.Find(t.Context(), sandbox.Auto)
+				return os.Getenv("CI") != "" || err == nil && st.Works(), ladder.Close()
 			case "root":
 				return os.Getuid() == 0, nil
 			case "tty":

@@ -91,7 +91,7 @@ func escapes() []escape {
 	var all []escape
 	for _, list := range [][]escape{
 		readEscapes(), writeEscapes(), inputEscapes(), ownEscapes(), shellEscapes(), programEscapes(), environmentEscapes(),
-		gitEscapes(), networkEscapes(), processEscapes(), answerEscapes(), scriptEscapes(), serverEscapes(), subagentEscapes(),
+		gitEscapes(), networkEscapes(), processEscapes(), answerEscapes(), scriptEscapes(), serverEscapes(), subagentEscapes(), outsideEscapes(),
 	} {
 		all = append(all, list...)
 	}

@@ -24,6 +24,7 @@ const patience = 60 * time.Second
 type rung struct {
 	name string
 	os   bool // the system confines commands
+	open bool // a person may let a command out of it
 }
 
 // TestNone has the policy alone to stop every escape.
@@ -61,6 +62,9 @@ func (r rung) play(t *testing.T) {
 	all := escapes()
 	if len(all) < 60 {
 		t.Errorf("there are only %d escapes", len(all))
+	}
+	if r.open {
+		all = outsideEscapes()
 	}
 	tried := 0
 	for _, e := range all {
@@ -107,7 +111,7 @@ context_window = 1000000
 [agents.main]
 provider = "fake"
 max_iterations = 100
-`, g.secret, r.name, r.os, w.URL, g.key))
+`, g.secret, r.name, r.os && !r.open, w.URL, g.key))
 	h := &host{world: w, g: g, rung: r, Agent: w.Start()}
 	h.Init()
 	return h

@@ -34,3 +34,28 @@ func TestConfine(t *testing.T) {
 		t.Errorf("result %+v", res)
 	}
 }
+
+// A call asks to leave the sandbox where there is one, and its title says so.
+func TestOutsideSandbox(t *testing.T) {
+	confine := func(_ context.Context, _ Confinement, s proc.Spec) (proc.Spec, error) { return s, nil }
+	for _, tt := range []struct {
+		input    string
+		confined bool
+		title    string
+	}{
+		{`{"command":"git push","outside_sandbox":true}`, true, "Outside the sandbox: `git push`"},
+		{`{"command":"git push","outside_sandbox":"true"}`, true, "Outside the sandbox: `git push`"},
+		{`{"command":"git push","outside_sandbox":true}`, false, "`git push`"},
+		{`{"command":"git push","outside_sandbox":false}`, true, "`git push`"},
+		{`{"command":"git push"}`, true, "`git push`"},
+	} {
+		env := newEnv(t, nil)
+		if tt.confined {
+			env.Confine = confine
+		}
+		call := prepare(t, env, shell{}, tt.input)
+		if call.Title != tt.title || call.Subject.Outside != strings.HasPrefix(tt.title, "Outside") {
+			t.Errorf("%s, confined %v: %q, outside %v", tt.input, tt.confined, call.Title, call.Subject.Outside)
+		}
+	}
+}
