@@ -18,7 +18,7 @@ func networkEscapes() []escape {
 		{name: "push to an address", prepare: (*ground).repository, tries: sh("git push http://127.0.0.1:@TCP@/x main"), why: "changes the repository, its files or a remote"},
 		{name: "ask a remote", prepare: (*ground).repository, tries: sh("git ls-remote http://127.0.0.1:@TCP@/x"), why: "changes the repository, its files or a remote"},
 		{name: "fetch a module", prepare: (*ground).repository, tries: sh("git submodule add http://127.0.0.1:@TCP@/x"), why: "changes the repository"},
-		{name: "publish a package", needs: run("npm"), prepare: scripted("package.json", `{"name":"x","version":"1.0.0"}`), tries: sh("npm publish --registry http://127.0.0.1:@TCP@/ --fetch-retries 0"), why: "account"},
+		{name: "publish a package", needs: run("npm"), prepare: scripted("package.json", `{"name":"x","version":"1.0.0"}`), tries: sh("npm publish --registry http://127.0.0.1:@TCP@/ --//127.0.0.1:@TCP@/:_authToken=x --fetch-retries 0"), why: "account"},
 		{name: "install a package", needs: run("npm"), prepare: scripted("package.json", `{"name":"x","version":"1.0.0"}`), tries: sh("npm install left-pad --registry http://127.0.0.1:@TCP@/ --fetch-retries 0"), why: "installs packages"},
 		{name: "connect to a socket of the user's", needs: run("python3"), tries: sh(`python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("@UNIX@")'`), why: "command line"},
 		{name: "fetch a page of this machine", tries: fetch("http://127.0.0.1:@TCP@/"), why: "is not fetched|uses the network|http"},
