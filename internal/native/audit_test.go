@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -119,6 +120,43 @@ func TestUnansweredRequestIsRecorded(t *testing.T) {
 	c.End(p.Turn)
 	if got := records(t, dir); len(got) != 1 || !strings.HasPrefix(got[0], "call file_write x.txt deny") || strings.Contains(got[0], "person") {
 		t.Errorf("records %q", got)
+	}
+}
+
+// An audit log that is slow keeps nobody waiting but who changes the option.
+func TestOptionOnSlowRecord(t *testing.T) {
+	w := newWorld(t)
+	writing, release := make(chan struct{}), make(chan struct{})
+	w.audit = audit.New(audit.Options{Dir: t.TempDir(), Now: func() time.Time {
+		writing <- struct{}{}
+		<-release
+		return time.Now()
+	}})
+	w.restart()
+	c := w.open()
+	changed, shown := make(chan error), make(chan string)
+	go func() {
+		_, err := c.Set(t.Context(), "mode", "plan")
+		changed <- err
+	}()
+	<-writing
+	go func() { shown <- string(c.Setup().Modes) }()
+	select {
+	case modes := <-shown:
+		if !strings.Contains(modes, `"currentModeId":"ask"`) {
+			t.Errorf("before it is on record the mode is %s", modes)
+		}
+		close(release)
+	case <-time.After(10 * time.Second):
+		t.Error("what the options are waits for the log")
+		close(release)
+		<-shown
+	}
+	if err := <-changed; err != nil {
+		t.Fatal(err)
+	}
+	if got := string(c.Setup().Modes); !strings.Contains(got, `"currentModeId":"plan"`) {
+		t.Errorf("the mode is %s", got)
 	}
 }
 

@@ -63,6 +63,8 @@ type handle struct {
 // choices are what the session's options are set to. They are safe for concurrent
 // use.
 type choices struct {
+	changing sync.Mutex // held while one changes, until that is on record
+
 	mu      sync.Mutex
 	set     choice
 	lost    map[string]string // what was chosen and is not offered any more, in words, by option

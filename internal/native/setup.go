@@ -176,25 +176,37 @@ func encode(v any) jsontext.Value {
 // Set implements session.Handle. The new value holds from the next model step
 // or tool call on.
 func (h *handle) Set(ctx context.Context, option, value string) (session.Setup, error) {
-	now := &h.choices
-	now.mu.Lock()
-	next, err := h.with(now.set, option, value)
-	if err == nil {
-		err = h.recordChange(ctx, audit.Option, option+" = "+value)
-	}
+	before, next, err := h.change(ctx, option, value)
 	if err != nil {
-		now.mu.Unlock()
 		return session.Setup{}, err
 	}
-	before := now.set
+	s := h.setup(next)
+	return s, errors.Join(h.emitOptions(ctx, option, next, s), h.tellOfThought(ctx, before, next))
+}
+
+// change puts a new value on record, which may take its time, and then makes it
+// hold.
+func (h *handle) change(ctx context.Context, option, value string) (before, next choice, err error) {
+	now := &h.choices
+	now.changing.Lock()
+	defer now.changing.Unlock()
+	now.mu.Lock()
+	before = now.set
+	now.mu.Unlock()
+	if next, err = h.with(before, option, value); err != nil {
+		return before, next, err
+	}
+	if err := h.recordChange(ctx, audit.Option, option+" = "+value); err != nil {
+		return before, next, err
+	}
+	now.mu.Lock()
+	defer now.mu.Unlock()
 	if before.Mode != next.Mode {
 		now.tellModeChanged()
 	}
 	now.set = next
 	delete(now.lost, option)
-	now.mu.Unlock()
-	s := h.setup(next)
-	return s, errors.Join(h.emitOptions(ctx, option, next, s), h.tellOfThought(ctx, before, next))
+	return before, next, nil
 }
 
 // with returns c with one option changed, if the value is offered.
