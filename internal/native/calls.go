@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/hook"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/printable"
@@ -86,6 +87,7 @@ type running struct {
 	denied policy.Decision // what policy refused before the call was prepared
 	judged policy.Decision // what policy says of the call, in the mode that holds
 	acts   bool
+	byHook bool // a hook answered in a person's place
 	result model.ToolResult
 	spent  spent // by its subagent
 
@@ -99,22 +101,32 @@ type running struct {
 func (t *turn) begin(ctx context.Context, wish *model.ToolCall) *running {
 	r := &running{turn: t, wish: wish, shown: session.NewID("c")}
 	tl, err := r.prepare(ctx)
-	if err == nil {
-		r.refuse = r.wouldLose()
-		err = r.announce(ctx)
-	} else {
+	if err != nil {
 		r.refuse = &refusal{shown: err.Error()}
 		_ = r.reportStopped(ctx, r.denied, err) // it does not run in any case
 		err = r.announceBroken(ctx, tl)
-	}
-	if err == nil && r.refuse == nil {
+	} else {
 		r.acts = tl.Spec().Acts
-		r.refuse, err = r.leave(ctx, r.acts)
+		r.refuse, err = r.admit(ctx)
 	}
 	if err != nil {
 		r.refuse = notRun(ctx, err)
 	}
 	return r
+}
+
+// admit announces a call that could be prepared and finds out whether it may
+// run. However it ends, the points are told, once.
+func (r *running) admit(ctx context.Context) (*refusal, error) {
+	if err := r.announce(ctx); err != nil {
+		return nil, errors.Join(err, r.reportStopped(ctx, policy.Decision{}, err))
+	}
+	if lost := r.wouldLose(); lost != nil {
+		s := hook.Settled{Verdict: policy.Deny, Rule: "redacted", Reason: lost.shown, By: hook.ByPolicy}
+		_ = r.reportSettled(ctx, s) // it does not run in any case
+		return lost, nil
+	}
+	return r.leave(ctx, r.acts)
 }
 
 // prepare finds the tool and has it prepare the call, which changes nothing. The

@@ -106,7 +106,7 @@ func (t *turn) instructions(path string) string {
 	if text == "" {
 		return ""
 	}
-	return text + note
+	return t.clean(text) + note
 }
 
 // firstBytes reads a file of a root to one byte beyond the cap.

@@ -44,7 +44,7 @@ func (t *turn) linkText(ctx context.Context, b *contentBlock) string {
 	if err != nil {
 		return reference
 	}
-	return fmt.Sprintf("%s\n<file path=%q>\n%s\n</file>", reference, name, content)
+	return fmt.Sprintf("%s\n<file path=%q>\n%s\n</file>", reference, name, t.clean(content))
 }
 
 // quoted keeps what a client calls a thing on one line, of bounded length.

@@ -52,13 +52,19 @@ func (s redactingSink) Change(ctx context.Context, c session.InfoChange) error {
 func (h *handle) cleanParts(parts []model.Part) []model.Part {
 	parts = slices.Clone(parts)
 	for i := range parts {
-		clean := h.redact.Replace(parts[i].Text)
-		if clean != parts[i].Text {
-			h.hid.Store(true)
-		}
-		parts[i].Text = clean
+		parts[i].Text = h.clean(parts[i].Text)
 	}
 	return parts
+}
+
+// clean takes secrets out of text on its way to the model, and notes that there
+// were some.
+func (h *handle) clean(text string) string {
+	clean := h.redact.Replace(text)
+	if clean != text {
+		h.hid.Store(true)
+	}
+	return clean
 }
 
 // wouldLose refuses an edit that writes the marker of a secret where the secret

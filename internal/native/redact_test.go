@@ -6,9 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -114,6 +118,8 @@ func TestErrorIsRedacted(t *testing.T) {
 func TestSecretIsNotOverwritten(t *testing.T) {
 	w := secretive(t)
 	w.agent.Policy.AutoApprove = []string{"file_write"}
+	p, dir := &points{}, t.TempDir()
+	w.agent.Points, w.audit = p, audit.New(audit.Options{Dir: dir})
 	w.restart()
 	c := w.open()
 	c.Say("D:TOOL write fresh.txt a-[redacted]-word ; D:SAY done") // the user's own word for it
@@ -126,6 +132,33 @@ func TestSecretIsNotOverwritten(t *testing.T) {
 	}
 	if m := w.messages(); !strings.Contains(m[len(m)-1].text(), "which stands for a secret") {
 		t.Errorf("the model is told %s", m[len(m)-1].text())
+	}
+	if !slices.Contains(p.seen, "settled file_write deny by policy") {
+		t.Errorf("the points were told %q", p.seen)
+	}
+	if got := records(t, dir); !slices.Contains(got, "call file_write env deny policy") {
+		t.Errorf("records %q", got)
+	}
+}
+
+// What the model reads without a tool is kept from secrets like what it reads
+// with one.
+func TestPromptIsRedacted(t *testing.T) {
+	w := secretive(t)
+	w.write("AGENTS.md", "Use the key "+known+" here.")
+	c := w.open()
+	p, err := c.Prompt(t.Context(), session.PromptRequest{Content: []jsontext.Value{
+		jsontext.Value(`{"type":"text","text":"D:SAY done"}`),
+		jsontext.Value(`{"type":"resource_link","name":"env","uri":"file://` + filepath.ToSlash(filepath.Join(w.cwd, "env")) + `"}`),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.End(p.Turn)
+	reqs := w.model.Requests()
+	body := string(reqs[len(reqs)-1].Body)
+	if leaked(body) || strings.Count(body, secret.Redacted) != 2 {
+		t.Errorf("the model gets %s", body)
 	}
 }
 
