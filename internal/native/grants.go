@@ -79,7 +79,8 @@ func (h *handle) Revoke(ctx context.Context, grants jsontext.Value) error {
 }
 
 // setGrants changes the session's grants. Changes reach the sink in the order
-// they were made in.
+// they were made in. What is given holds once that is stored; what is taken back
+// holds no longer, stored or not.
 func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) ([]policy.Grant, error)) error {
 	h.grants.changing.Lock()
 	defer h.grants.changing.Unlock()
@@ -92,15 +93,23 @@ func (h *handle) setGrants(ctx context.Context, change func([]policy.Grant) ([]p
 	if err != nil {
 		return err
 	}
-	h.grants.set(list)
+	gone := without(before, list)
+	h.grants.set(without(before, gone))
 	v := jsontext.Value(stored)
-	err = h.sink.Change(ctx, session.InfoChange{Grants: &v})
-	for _, g := range before {
-		if !slices.Contains(list, g) { // taken back, recorded or not
-			err = errors.Join(err, h.recordChange(ctx, audit.Revoke, g.Describe()))
-		}
+	if err = h.sink.Change(ctx, session.InfoChange{Grants: &v}); err == nil {
+		h.grants.set(list)
+	} else {
+		gone = append(gone, without(list, before)...)
+	}
+	for _, g := range gone {
+		err = errors.Join(err, h.recordChange(ctx, audit.Revoke, g.Describe()))
 	}
 	return err
+}
+
+// without returns the grants of a list that are not in another.
+func without(list, other []policy.Grant) []policy.Grant {
+	return slices.DeleteFunc(slices.Clone(list), func(g policy.Grant) bool { return slices.Contains(other, g) })
 }
 
 func readGrants(stored jsontext.Value) ([]policy.Grant, error) {

@@ -70,6 +70,7 @@ func (r *running) leave(ctx context.Context, acts bool) (*refusal, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.reportStopped(ctx, r.judged, err))
 	}
+	r.byHook = s.By == hook.ByHook
 	if untold := r.reportSettled(ctx, s); no == nil {
 		no = untold
 	}

@@ -118,7 +118,7 @@ func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc
 	w := sandbox.Want{
 		Network: c.Decision.Network, ReadOnly: c.ReadOnly,
 		Everything:  r.rights().Level == policy.Full,
-		GitSettings: vouched(c.Decision),
+		GitSettings: vouched(c.Decision, r.byHook),
 	}
 	if st, err := r.box.Status(ctx); err == nil && st.Works() && !w.ReadOnly && !w.Everything && !w.GitSettings {
 		r.settings = r.box.GitSettings(st)
@@ -158,10 +158,11 @@ func (r *running) putBack(res tool.Result) tool.Result {
 }
 
 // vouched reports whether people stand for a command, each part of it: they
-// were asked, or have allowed it beforehand.
-func vouched(d policy.Decision) bool {
+// were asked, or have allowed it beforehand. A hook that answered in their place
+// does not stand for it.
+func vouched(d policy.Decision, byHook bool) bool {
 	if d.Verdict == policy.Ask {
-		return true
+		return !byHook
 	}
 	return len(d.Steps) > 0 && !slices.ContainsFunc(d.Steps, func(s policy.Step) bool {
 		return s.Rule != "grant" && !strings.HasPrefix(s.Rule, "auto_approve ")
