@@ -36,6 +36,7 @@ func (x Examination) examine(ctx context.Context) []doctor.Finding {
 	conf := newLive(x.Home, x.Environ)
 	found := doctor.Config(x.Home, config.Check(x.Home, x.Environ))
 	found = append(found, doctor.Home(string(x.Home))...)
+	found = append(found, doctor.KeyFile(x.Home.KeyFile()))
 	peers := instance.Observe(x.Home.Run())
 	c, err := conf.get()
 	if err != nil {
@@ -43,7 +44,7 @@ func (x Examination) examine(ctx context.Context) []doctor.Finding {
 			doctor.Skipped("provider", "the agents are not known before the configuration is mended"))
 	} else {
 		found = append(found, doctor.Store(ctx, c.StorePath(), peers)...)
-		found = append(found, doctor.Disk(c.DataPath()))
+		found = append(found, doctor.Disk(c.DataPath()), doctor.Audit(c.DataPath()))
 		found = append(found, x.agents(ctx, c, conf)...)
 		found = append(found, x.sandbox(ctx, c, conf.getenv)...)
 	}
