@@ -123,8 +123,8 @@ func (j *judged) harm(command string, mode policy.Mode, shells []string) []strin
 		}
 		changes := j.changes()
 		for _, path := range changes {
-			if strings.HasPrefix(path, "tmp/sort") && d.Timeout {
-				continue // sort was ended before it could clear up
+			if strings.HasPrefix(path, "tmp/sort") {
+				continue // of a sort that was ended before it could clear up
 			}
 			if mode != policy.ModeAcceptEdits || !strings.HasPrefix(path, "root/") && path != "root" {
 				list = append(list, filepath.Base(shell)+" changed "+path)
