@@ -16,7 +16,7 @@ lint: ## format, vet on three systems, staticcheck
 	./scripts/lint
 
 unit: ## all Go tests, with the race detector
-	GORACE=atexit_sleep_ms=10 go test -race ./... # else every process that a test starts takes a second to exit
+	GORACE=atexit_sleep_ms=10 go test -race -timeout 20m ./... # else every process that a test starts takes a second to exit
 
 interop: build ## other people's clients against the binary
 	./scripts/interop
