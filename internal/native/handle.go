@@ -100,8 +100,7 @@ func (h *handle) choice() choice {
 func (h *handle) Close(ctx context.Context) error {
 	h.leaveParent()
 	h.awaitFreed(ctx)
-	h.closeServers(ctx)
-	err := h.closeBox()
+	err := h.closeConfined(ctx)
 	if h.roots == nil {
 		return err
 	}

@@ -18,8 +18,9 @@ const (
 	// serversPatience is how long a session's first prompt waits for MCP servers
 	// that are still being connected.
 	serversPatience = 5 * time.Second
-	// serversLeave is how long the end of a session waits for them.
-	serversLeave = time.Second
+	// serversLeave is how long the end of a session waits for them: one that
+	// saves its state has the time to, also when this process ends with it.
+	serversLeave = 3 * time.Second
 )
 
 // openServers begins to connect the MCP servers of the configuration and of the
@@ -42,13 +43,22 @@ func (h *handle) openServers(client []jsontext.Value) {
 	h.servers = mcp.Open(h.agent.Servers, client, o)
 }
 
-func (h *handle) closeServers(ctx context.Context) {
+// closeConfined ends the servers, and takes the box away when nothing runs in it
+// any more: what is mounted there goes with its directories.
+func (h *handle) closeConfined(ctx context.Context) error {
 	if h.servers == nil || h.kin != nil {
-		return
+		return h.closeBox()
 	}
-	ctx, cancel := context.WithTimeout(ctx, serversLeave)
+	wait, cancel := context.WithTimeout(ctx, serversLeave)
 	defer cancel()
-	_ = h.servers.Close(ctx) // what is late is ended all the same
+	if h.servers.Close(wait) == nil {
+		return h.closeBox()
+	}
+	go func() { // what is late is ended in its own time
+		_ = h.servers.Close(context.WithoutCancel(ctx))
+		_ = h.closeBox() // what is left, the next start removes
+	}()
+	return nil
 }
 
 // tools are what the agent can use now: its own tools and those of the MCP
