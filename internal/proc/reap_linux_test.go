@@ -86,10 +86,10 @@ func TestReapSparesKin(t *testing.T) {
 	parent := os.Getppid()
 	writeRecord(t, dir, "i_gone", here(),
 		lease.Child{Serial: 1, Pid: parent, Start: startTime(parent), Guard: os.Getpid(), GuardStart: startTime(os.Getpid())})
-	pid := innocent(t, MarkVar+"=i_third.1")
+	pid, unmarked := innocent(t, MarkVar+"=i_third.1"), innocent(t, "NOTHING=1")
 	c := NewCustody(Options{Dir: dir, ID: "i_new", Alive: func(id string) bool { return id == "i_third" }})
-	if _, err := c.Reap(); err != nil || !alive(pid) || !alive(parent) {
-		t.Errorf("%v; child %v, parent %v", err, alive(pid), alive(parent))
+	if ended, err := c.Reap(); err != nil || ended > 0 || !alive(pid) || !alive(unmarked) || !alive(parent) {
+		t.Errorf("%v, %d ended; children %v and %v, parent %v", err, ended, alive(pid), alive(unmarked), alive(parent))
 	}
 }
 

@@ -86,14 +86,15 @@ func signal(of procfs.Stat, sig syscall.Signal) {
 
 // find lists the processes that are sought and live: those recorded, those that
 // carry the mark, those in a recorded child's session, and what descends from
-// any of these. This process and its ancestors are never among them.
+// any of these. This process and its ancestors are never among them, nor is what
+// is sought only for their sake.
 func (s *sought) find() []procfs.Stat {
 	all := procfs.All()
 	ours := make(map[int]bool)
 	sessions := make(map[int]bool)
 	spared := lineage(all)
 	for _, p := range all {
-		if start, ok := s.known[p.Pid]; ok && start == p.Start {
+		if start, ok := s.known[p.Pid]; ok && start == p.Start && !spared[p.Pid] {
 			ours[p.Pid], sessions[p.Pid] = true, true
 		}
 	}
