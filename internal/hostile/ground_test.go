@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 	"net"
 	"os"
 	"os/exec"
@@ -147,7 +148,7 @@ func (g *ground) repository() {
 func (g *ground) reset() {
 	g.t.Helper()
 	g.n++
-	g.mark = fmt.Sprintf("7%06d%03d", os.Getpid()%1_000_000, g.n)
+	g.mark = fmt.Sprintf("7%06d%03d", crc32.ChecksumIEEE([]byte(g.base))%1_000_000, g.n) // grounds run beside each other
 	dir := filepath.Join(g.base, fmt.Sprint(g.n))
 	g.repo, g.outside = filepath.Join(dir, "repo"), filepath.Join(dir, "outside")
 	g.write(filepath.Join(g.repo, "README.md"), "# a repository\n")
