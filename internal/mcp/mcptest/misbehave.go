@@ -31,6 +31,11 @@ type request struct {
 // that name.
 func misbehave(mode string) bool {
 	r := &raw{bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)}
+	return r.leave(mode) || r.babble(mode) || r.listOddly(mode) || r.answerOddly(mode) || r.answerWithoutEnd(mode)
+}
+
+// leave has the modes in which nothing is ever answered.
+func (r *raw) leave(mode string) bool {
 	switch mode {
 	case "exit": // before anything
 		fmt.Fprintln(os.Stderr, "mcptest: cannot find its token "+os.Getenv("TOKEN"))
@@ -43,6 +48,15 @@ func misbehave(mode string) bool {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		time.Sleep(time.Hour)
+	default:
+		return false
+	}
+	return true
+}
+
+// babble has the modes that write what nobody asked for.
+func (r *raw) babble(mode string) bool {
+	switch mode {
 	case "garbage": // prints its log where the protocol should be
 		r.serve(func() {
 			r.print("Starting server on stdio…\n\x00\xff{\n[]\n[1,{}]\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":1,\"message\":\"x\"}}\n\n")
@@ -60,6 +74,15 @@ func misbehave(mode string) bool {
 			time.Sleep(time.Hour)
 			return true
 		})
+	default:
+		return false
+	}
+	return true
+}
+
+// listOddly has the modes whose lists of tools are out of the ordinary.
+func (r *raw) listOddly(mode string) bool {
+	switch mode {
 	case "many":
 		r.serve(func() {}, r.tools(1000, "tool"))
 	case "fat": // ten tools of 60 KiB
@@ -93,28 +116,20 @@ func misbehave(mode string) bool {
 		r.serve(func() {}, `{"tools":[{"name":"get.x","inputSchema":{"type":"object"}},{"name":"get_x","inputSchema":{"type":"object"}},`+
 			`{"name":"ünï code","inputSchema":true},{"name":"","inputSchema":{}},{"name":"`+strings.Repeat("long", 40)+`","inputSchema":{"oneOf":[{"properties":{"a":{"type":"string"}}}]}},`+
 			`{"name":"get_x","inputSchema":{"type":"object"}},null,{"name":"array","inputSchema":{"type":"array","items":{"type":"string"}}}]}`)
+	default:
+		return false
+	}
+	return true
+}
+
+// answerOddly has the modes that answer a call with what is no answer.
+func (r *raw) answerOddly(mode string) bool {
+	switch mode {
 	case "wrong-id":
 		r.serve(func() {}, r.tools(1, "ok"), func(q request) bool {
 			r.print(`{"jsonrpc":"2.0","id":99999,"result":{"content":[]}}` + "\n" + `{"jsonrpc":"2.0","id":"1","result":{"content":[]}}` + "\n")
 			r.answer(q, `{"content":[{"type":"text","text":"right"}]}`)
 			return true
-		})
-	case "huge": // a line of 100 MB
-		r.serve(func() {}, r.tools(1, "ok"), func(q request) bool {
-			r.print(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, q.ID))
-			for range 100 {
-				r.print(strings.Repeat("x", 1<<20))
-			}
-			r.print(`"}]}}` + "\n")
-			return true
-		})
-	case "endless": // a line that never ends
-		r.serve(func() {}, r.tools(1, "ok"), func(request) bool {
-			for {
-				if _, err := r.out.WriteString(strings.Repeat("x", 1<<20)); err != nil {
-					os.Exit(0)
-				}
-			}
 		})
 	case "malformed": // results that are none
 		r.serve(func() {}, r.tools(1, "ok"), func(q request) bool {
@@ -133,6 +148,32 @@ func misbehave(mode string) bool {
 		})
 	case "restless": // dies at each call
 		r.serve(func() {}, r.tools(1, "ok"), func(request) bool { os.Exit(9); return true })
+	default:
+		return false
+	}
+	return true
+}
+
+// answerWithoutEnd has the modes whose answers to a call are too long.
+func (r *raw) answerWithoutEnd(mode string) bool {
+	switch mode {
+	case "huge": // a line of 100 MB
+		r.serve(func() {}, r.tools(1, "ok"), func(q request) bool {
+			r.print(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, q.ID))
+			for range 100 {
+				r.print(strings.Repeat("x", 1<<20))
+			}
+			r.print(`"}]}}` + "\n")
+			return true
+		})
+	case "endless": // a line that never ends
+		r.serve(func() {}, r.tools(1, "ok"), func(request) bool {
+			for {
+				if _, err := r.out.WriteString(strings.Repeat("x", 1<<20)); err != nil {
+					os.Exit(0)
+				}
+			}
+		})
 	default:
 		return false
 	}
