@@ -8,6 +8,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/doctor"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
+	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 	"github.com/grapnel-ai/grapnel/internal/tool"
 )
@@ -47,6 +48,8 @@ func (x Examination) examine(ctx context.Context) []doctor.Finding {
 		found = append(found, doctor.Disk(c.DataPath()), doctor.Audit(c.DataPath()))
 		found = append(found, x.agents(ctx, c, conf)...)
 		found = append(found, x.sandbox(ctx, c, conf.getenv)...)
+		found = append(found, x.hooks(c)...)
+		found = append(found, x.servers(ctx, c, conf)...)
 	}
 	return append(found, doctor.Instances(peers), doctor.Custody(ctx), doctor.Shell(), doctor.Git())
 }
@@ -91,6 +94,50 @@ func patterns(a config.Autonomy, alias string) []doctor.Finding {
 			if f, ok := doctor.Pattern(alias, l.name, entry, names); ok {
 				found = append(found, f)
 			}
+		}
+	}
+	return found
+}
+
+// hooks looks for the programs of the hooks.
+func (x Examination) hooks(c *config.Config) []doctor.Finding {
+	var found []doctor.Finding
+	for _, h := range []struct {
+		point string
+		argv  []string
+	}{
+		{"before_tool_call", c.Hooks.BeforeToolCall}, {"after_tool_call", c.Hooks.AfterToolCall},
+		{"permission_request", c.Hooks.PermissionRequest}, {"before_finalize", c.Hooks.BeforeFinalize},
+	} {
+		if argv := hookCommand(c, h.argv); argv != nil {
+			found = append(found, doctor.Hook(h.point, argv, string(c.Home()), proc.Environ(x.Environ)))
+		}
+	}
+	return found
+}
+
+// servers looks for the programs and secrets of the MCP servers that agents use.
+func (x Examination) servers(ctx context.Context, c *config.Config, conf *live) []doctor.Finding {
+	src := c.Home().Secrets(conf.getenv, x.redact)
+	seen := make(map[string]bool)
+	var found []doctor.Finding
+	for _, alias := range c.Aliases() {
+		for _, name := range c.Agents[alias].MCPServers {
+			server, ok := c.MCP.Servers[name]
+			if !ok || seen[name] {
+				continue
+			}
+			seen[name] = true
+			secrets, err := mcpServer(name, server, src).Secrets(ctx)
+			env := proc.Environ(x.Environ)
+			for key, value := range secrets.Env {
+				env = append(env, key+"="+value)
+			}
+			var argv []string
+			if server.Command != "" {
+				argv = append([]string{server.Command}, server.Args...)
+			}
+			found = append(found, doctor.Server(name, argv, env, err))
 		}
 	}
 	return found
