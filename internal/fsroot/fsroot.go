@@ -64,8 +64,9 @@ type Set struct {
 
 type heldRoot struct {
 	Root
-	dir  *dir
-	info fs.FileInfo
+	names []part // the components of its path, without the volume
+	dir   *dir
+	info  fs.FileInfo
 }
 
 // denied is one forbidden place: by name, and by identity while it exists, so
@@ -117,7 +118,7 @@ func holdRoot(r Root) (heldRoot, error) {
 		return heldRoot{}, fmt.Errorf("open root %s: %w", r.Path, err)
 	}
 	r.Path = real
-	return heldRoot{Root: r, dir: d, info: info}, nil
+	return heldRoot{Root: r, names: parts(real[len(filepath.VolumeName(real)):], asked), dir: d, info: info}, nil
 }
 
 func deny(paths []string, own bool) []denied {

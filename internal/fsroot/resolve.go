@@ -97,9 +97,8 @@ func (w *walker) startAbsolute(path string) error {
 		if !strings.EqualFold(filepath.VolumeName(r.Path), volume) {
 			continue
 		}
-		root := parts(r.Path[len(filepath.VolumeName(r.Path)):], asked)
-		if len(root) <= len(names) && slices.Equal(root, names[:len(root)]) && (best < 0 || len(root) > skip) {
-			best, skip = i, len(root)
+		if n := len(r.names); n <= len(names) && slices.Equal(r.names, names[:n]) && (best < 0 || n > skip) {
+			best, skip = i, n
 		}
 	}
 	if best >= 0 {
@@ -353,7 +352,7 @@ func (s *Set) allowed() string {
 // parts splits a path at its separators, dropping empty and "." components.
 func parts(path string, from origin) []part {
 	var list []part
-	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
+	for name := range strings.FieldsFuncSeq(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
 		if name != "." {
 			list = append(list, part{name, from})
 		}
