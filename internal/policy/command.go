@@ -161,13 +161,21 @@ func (j *judge) settleGrantable(st step, fits func(Pattern) bool, out outcome) s
 		return out(Allow, "sandbox", "the sandbox confines code of the repository")
 	case st.grammar:
 		return out(Allow, "shell", "part of the shell")
-	case !st.known && j.listed(st, true) == "":
+	}
+	entry := j.listed(st, true)
+	switch {
+	case entry != "":
+		return out(Allow, "allowed_commands "+entry, "low risk")
+	case !st.known:
 		return out(Ask, "unknown command", st.reason)
 	}
-	if entry := j.listed(st, true); entry != "" {
-		return out(Allow, "allowed_commands "+entry, "low risk")
-	}
 	return out(Ask, "not in allowed_commands", st.program+" is not in allowed_commands")
+}
+
+// beginsWith reports whether the first words of a pattern are those.
+func beginsWith(pattern, words string) bool {
+	rest, ok := strings.CutPrefix(pattern, words)
+	return ok && strings.HasPrefix(rest, " ")
 }
 
 // listed returns the entry of allowed_commands that names the command. The
@@ -181,7 +189,7 @@ func (j *judge) listed(st step, any bool) string {
 			if any {
 				return entry
 			}
-		case entry == st.program, st.pattern == entry, strings.HasPrefix(st.pattern, entry+" ") && strings.Contains(entry, " "):
+		case entry == st.program, st.pattern == entry, strings.Contains(entry, " ") && beginsWith(st.pattern, entry):
 			return entry
 		}
 	}
