@@ -1950,45 +1950,59 @@ func (x *MessageMCPResponseError) UnmarshalJSONFrom(dec *jsontext.Decoder) error
 func (x *WriteTextFileRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeWriteTextFileRequest(d, x)
 }
+
 func (x *ReadTextFileRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeReadTextFileRequest(d, x)
 }
+
 func (x *RequestPermissionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeRequestPermissionRequest(d, x)
 }
+
 func (x *CreateTerminalRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeCreateTerminalRequest(d, x)
 }
+
 func (x *TerminalOutputRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeTerminalOutputRequest(d, x)
 }
+
 func (x *ReleaseTerminalRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeReleaseTerminalRequest(d, x)
 }
+
 func (x *WaitForTerminalExitRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeWaitForTerminalExitRequest(d, x)
 }
+
 func (x *KillTerminalRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeKillTerminalRequest(d, x)
 }
+
 func (x *CreateElicitationRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeCreateElicitationRequest(d, x)
 }
+
 func (x *MessageMCPRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeMessageMCPRequest(d, x)
 }
+
 func (x *InitializeResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeInitializeResponse(d, x)
 }
+
 func (x *AuthenticateResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeAuthenticateResponse(d, x)
 }
+
 func (x *ListProvidersResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeListProvidersResponse(d, x)
 }
+
 func (x *SetProviderResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeSetProviderResponse(d, x)
 }
+
 func (x *DisableProviderResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeDisableProviderResponse(d, x)
 }
@@ -1996,42 +2010,55 @@ func (x *LogoutResponse) decodeMessage(d *wire.Decoder) error { return decodeLog
 func (x *AuthStatusResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeAuthStatusResponse(d, x)
 }
+
 func (x *NewSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeNewSessionResponse(d, x)
 }
+
 func (x *LoadSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeLoadSessionResponse(d, x)
 }
+
 func (x *ListSessionsResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeListSessionsResponse(d, x)
 }
+
 func (x *DeleteSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeDeleteSessionResponse(d, x)
 }
+
 func (x *ForkSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeForkSessionResponse(d, x)
 }
+
 func (x *ArchiveSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeArchiveSessionResponse(d, x)
 }
+
 func (x *UnarchiveSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeUnarchiveSessionResponse(d, x)
 }
+
 func (x *SessionStatusResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeSessionStatusResponse(d, x)
 }
+
 func (x *SetSessionTitleResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionTitleResponse(d, x)
 }
+
 func (x *ResumeSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeResumeSessionResponse(d, x)
 }
+
 func (x *CloseSessionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeCloseSessionResponse(d, x)
 }
+
 func (x *SetSessionModeResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionModeResponse(d, x)
 }
+
 func (x *SetSessionConfigOptionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionConfigOptionResponse(d, x)
 }
@@ -2039,24 +2066,31 @@ func (x *PromptResponse) decodeMessage(d *wire.Decoder) error { return decodePro
 func (x *SessionNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeSessionNotification(d, x)
 }
+
 func (x *CompleteElicitationNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeCompleteElicitationNotification(d, x)
 }
+
 func (x *AuthStatusUpdateNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeAuthStatusUpdateNotification(d, x)
 }
+
 func (x *InitializeRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeInitializeRequest(d, x)
 }
+
 func (x *AuthenticateRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeAuthenticateRequest(d, x)
 }
+
 func (x *ListProvidersRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeListProvidersRequest(d, x)
 }
+
 func (x *SetProviderRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeSetProviderRequest(d, x)
 }
+
 func (x *DisableProviderRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeDisableProviderRequest(d, x)
 }
@@ -2064,42 +2098,55 @@ func (x *LogoutRequest) decodeMessage(d *wire.Decoder) error { return decodeLogo
 func (x *AuthStatusRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeAuthStatusRequest(d, x)
 }
+
 func (x *NewSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeNewSessionRequest(d, x)
 }
+
 func (x *LoadSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeLoadSessionRequest(d, x)
 }
+
 func (x *ListSessionsRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeListSessionsRequest(d, x)
 }
+
 func (x *DeleteSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeDeleteSessionRequest(d, x)
 }
+
 func (x *ForkSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeForkSessionRequest(d, x)
 }
+
 func (x *ArchiveSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeArchiveSessionRequest(d, x)
 }
+
 func (x *UnarchiveSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeUnarchiveSessionRequest(d, x)
 }
+
 func (x *SessionStatusRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeSessionStatusRequest(d, x)
 }
+
 func (x *SetSessionTitleRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionTitleRequest(d, x)
 }
+
 func (x *ResumeSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeResumeSessionRequest(d, x)
 }
+
 func (x *CloseSessionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeCloseSessionRequest(d, x)
 }
+
 func (x *SetSessionModeRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionModeRequest(d, x)
 }
+
 func (x *SetSessionConfigOptionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionConfigOptionRequest(d, x)
 }
@@ -2107,45 +2154,59 @@ func (x *PromptRequest) decodeMessage(d *wire.Decoder) error { return decodeProm
 func (x *WriteTextFileResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeWriteTextFileResponse(d, x)
 }
+
 func (x *ReadTextFileResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeReadTextFileResponse(d, x)
 }
+
 func (x *RequestPermissionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeRequestPermissionResponse(d, x)
 }
+
 func (x *CreateTerminalResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeCreateTerminalResponse(d, x)
 }
+
 func (x *TerminalOutputResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeTerminalOutputResponse(d, x)
 }
+
 func (x *ReleaseTerminalResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeReleaseTerminalResponse(d, x)
 }
+
 func (x *WaitForTerminalExitResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeWaitForTerminalExitResponse(d, x)
 }
+
 func (x *KillTerminalResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeKillTerminalResponse(d, x)
 }
+
 func (x *CreateElicitationResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeCreateElicitationResponse(d, x)
 }
+
 func (x *MessageMCPResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeMessageMCPResponse(d, x)
 }
+
 func (x *CancelNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeCancelNotification(d, x)
 }
+
 func (x *MessageMCPNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeMessageMCPNotification(d, x)
 }
+
 func (x *CancelRequestNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeCancelRequestNotification(d, x)
 }
+
 func (x *ProxySuccessorRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeProxySuccessorRequest(d, x)
 }
+
 func (x *ProxySuccessorNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeProxySuccessorNotification(d, x)
 }

@@ -106,8 +106,10 @@ func (x Examination) hooks(c *config.Config) []doctor.Finding {
 		point string
 		argv  []string
 	}{
-		{"before_tool_call", c.Hooks.BeforeToolCall}, {"after_tool_call", c.Hooks.AfterToolCall},
-		{"permission_request", c.Hooks.PermissionRequest}, {"before_finalize", c.Hooks.BeforeFinalize},
+		{"before_tool_call", c.Hooks.BeforeToolCall},
+		{"after_tool_call", c.Hooks.AfterToolCall},
+		{"permission_request", c.Hooks.PermissionRequest},
+		{"before_finalize", c.Hooks.BeforeFinalize},
 	} {
 		if argv := hookCommand(c, h.argv); argv != nil {
 			found = append(found, doctor.Hook(h.point, argv, string(c.Home()), proc.Environ(x.Environ)))
