@@ -2006,7 +2006,9 @@ func (x *SetProviderResponse) decodeMessage(d *wire.Decoder) error {
 func (x *DisableProviderResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeDisableProviderResponse(d, x)
 }
+
 func (x *LogoutResponse) decodeMessage(d *wire.Decoder) error { return decodeLogoutResponse(d, x) }
+
 func (x *AuthStatusResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeAuthStatusResponse(d, x)
 }
@@ -2062,7 +2064,9 @@ func (x *SetSessionModeResponse) decodeMessage(d *wire.Decoder) error {
 func (x *SetSessionConfigOptionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionConfigOptionResponse(d, x)
 }
+
 func (x *PromptResponse) decodeMessage(d *wire.Decoder) error { return decodePromptResponse(d, x) }
+
 func (x *SessionNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeSessionNotification(d, x)
 }
@@ -2094,7 +2098,9 @@ func (x *SetProviderRequest) decodeMessage(d *wire.Decoder) error {
 func (x *DisableProviderRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeDisableProviderRequest(d, x)
 }
+
 func (x *LogoutRequest) decodeMessage(d *wire.Decoder) error { return decodeLogoutRequest(d, x) }
+
 func (x *AuthStatusRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeAuthStatusRequest(d, x)
 }
@@ -2150,7 +2156,9 @@ func (x *SetSessionModeRequest) decodeMessage(d *wire.Decoder) error {
 func (x *SetSessionConfigOptionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionConfigOptionRequest(d, x)
 }
+
 func (x *PromptRequest) decodeMessage(d *wire.Decoder) error { return decodePromptRequest(d, x) }
+
 func (x *WriteTextFileResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeWriteTextFileResponse(d, x)
 }

@@ -2038,7 +2038,9 @@ func (x *CancelTerminalResponse) decodeMessage(d *wire.Decoder) error {
 func (x *SetSessionConfigOptionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionConfigOptionResponse(d, x)
 }
+
 func (x *PromptResponse) decodeMessage(d *wire.Decoder) error { return decodePromptResponse(d, x) }
+
 func (x *UpdateSessionNotification) decodeMessage(d *wire.Decoder) error {
 	return decodeUpdateSessionNotification(d, x)
 }
@@ -2128,7 +2130,9 @@ func (x *CancelTerminalRequest) decodeMessage(d *wire.Decoder) error {
 func (x *SetSessionConfigOptionRequest) decodeMessage(d *wire.Decoder) error {
 	return decodeSetSessionConfigOptionRequest(d, x)
 }
+
 func (x *PromptRequest) decodeMessage(d *wire.Decoder) error { return decodePromptRequest(d, x) }
+
 func (x *RequestPermissionResponse) decodeMessage(d *wire.Decoder) error {
 	return decodeRequestPermissionResponse(d, x)
 }

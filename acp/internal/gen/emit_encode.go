@@ -140,7 +140,7 @@ func emitMethods(e *emitter, m *model) {
 func emitDecodeMessage(e *emitter, m *model) {
 	for _, t := range m.types {
 		if t.method != "" && t.kind != kindAlias {
-			e.p("func (x *%s) decodeMessage(d *wire.Decoder) error { return decode%s(d, x) }", t.name, t.name)
+			e.p("func (x *%s) decodeMessage(d *wire.Decoder) error { return decode%s(d, x) }\n", t.name, t.name)
 		}
 	}
 }
