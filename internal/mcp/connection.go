@@ -49,6 +49,9 @@ type link interface {
 	// why adds to an error what the transport has seen.
 	why(err error) error
 	// free gives up what is left when the connection has ended.
+	// stop ends a server of ours. The SDK closes a session only once everything it
+	// had to say is written, which a server that reads nothing can put off.
+	stop()
 	free()
 }
 
@@ -132,6 +135,7 @@ func (c *connection) wait() error {
 }
 
 func (c *connection) close() {
+	c.link.stop()
 	_ = c.session.Close() // it has ended one way or the other
 	c.link.free()
 }

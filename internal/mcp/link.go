@@ -57,6 +57,8 @@ func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets
 
 func (l *processLink) transport() sdk.Transport { return l.stdio }
 
+func (l *processLink) stop() { l.stdio.Close() }
+
 func (l *processLink) free() { l.stdio.Close() }
 
 // why adds how the process ended and what it said last.

@@ -49,6 +49,9 @@ func (l *webLink) transport() sdk.Transport {
 	return &sdk.StreamableClientTransport{Endpoint: l.conf.URL, HTTPClient: l.client, MaxEventSize: stdio.MaxLine, OAuthHandler: l.login}
 }
 
+// stop implements link: the server is not ours to end.
+func (l *webLink) stop() {}
+
 func (l *webLink) free() {
 	l.end()
 	l.trip.base.CloseIdleConnections()

@@ -40,6 +40,8 @@ type conn struct {
 	rate  allowance.Allowance
 
 	out     chan []byte
+	deaf    chan struct{} // Read has failed: the connection is over
+	hearing sync.Once
 	closing chan struct{} // Close was called
 	ending  sync.Once
 
@@ -57,6 +59,7 @@ func newConn(p *proc.Proc, stdout *os.File, noise *Tail, maxLine int) *conn {
 		proc: p, stdin: p.Stdin(), stdout: stdout, noise: noise,
 		lines: newLines(stdout, maxLine), out: make(chan []byte, outbox),
 		rate:    allowance.Allowance{Burst: unaskedBurst, Rate: unaskedRate},
+		deaf:    make(chan struct{}),
 		closing: make(chan struct{}), calls: make(map[jsonrpc.ID]bool),
 	}
 	go c.write()
@@ -68,6 +71,14 @@ func (c *conn) SessionID() string { return "" }
 
 // Read implements mcp.Connection. Lines that are no messages are put aside.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.read(ctx)
+	if err != nil {
+		c.hearing.Do(func() { close(c.deaf) })
+	}
+	return m, err
+}
+
+func (c *conn) read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := c.next()
 		if err != nil {
@@ -214,6 +225,8 @@ func (c *conn) Write(ctx context.Context, m jsonrpc.Message) error {
 	select {
 	case c.out <- append(data, '\n'):
 		return nil
+	case <-c.deaf:
+		return io.ErrClosedPipe
 	case <-c.closing:
 		return io.ErrClosedPipe
 	case <-ctx.Done():
