@@ -115,6 +115,12 @@ type ConnOptions struct {
 	Dialect bool   // the transport already told: subprotocol zeroclaw.acp.v1
 	// Drain bounds what goes on after the client closed its side.
 	Drain time.Duration
+
+	// What session/new chooses where its params choose nothing: --session-label,
+	// --session. RequireExisting refuses to make what is not there; ResetSession
+	// gives the key a new session, the first time it is chosen.
+	SessionLabel, SessionKey      string
+	RequireExisting, ResetSession bool
 }
 
 // Serve answers one connection until the client closes it, ctx ends or the

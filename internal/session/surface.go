@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +17,27 @@ const (
 	Prompter
 	Approver
 )
+
+// roleNames are the roles as people and clients write them.
+var roleNames = [...]string{Observer: "observer", Prompter: "prompter", Approver: "approver"}
+
+// String is the role's name.
+func (r Role) String() string {
+	if int(r) < len(roleNames) {
+		return roleNames[r]
+	}
+	return fmt.Sprintf("Role(%d)", uint8(r))
+}
+
+// ParseRole reads a role's name. Its error is an *InvalidError.
+func ParseRole(name string) (Role, error) {
+	for i, n := range roleNames {
+		if n == name {
+			return Role(i), nil
+		}
+	}
+	return 0, Invalidf("a role is observer, prompter or approver, not %q", name)
+}
 
 // Replay says what an attachment sees of the past.
 type Replay uint8
