@@ -1,0 +1,21 @@
+// Package ws carries ACP over WebSocket (RFC 6455), as acp.MessageConn: the
+// server's side with [Accept], the client's with [Dial].
+//
+// One JSON-RPC message is one text frame. Text is taken in, and so is binary
+// that is UTF-8. There is no compression: offers are declined, and a frame that
+// is compressed all the same breaks the protocol.
+//
+// # Liveness
+//
+// Both sides ping. A peer from which nothing comes, not even the answer to a
+// ping, is gone after at most two intervals; one that is silent but answers
+// is alive. A peer that reads nothing while there is something to write is given
+// up after the stall time; one that reads slowly is not.
+//
+// # Close codes
+//
+// 1000 and 1001 are clean ends. A peer that breaks the protocol is closed with
+// 1002, one that sends text that is not UTF-8 with 1007, a message over the limit
+// with 1009, one that does not read with 1008. Hosts close with what they mean by
+// [Conn.CloseWith]: 1001 when a server shuts down, 1011 after an internal error.
+package ws
