@@ -11,9 +11,9 @@ import (
 type object = map[string]any
 
 // Init shakes hands, offering what the field's editors offer.
-func (a *Agent) Init() {
-	a.t.Helper()
-	a.Must("initialize", object{
+func (l *Link) Init() {
+	l.t.Helper()
+	l.Must("initialize", object{
 		"protocolVersion":    1,
 		"clientCapabilities": object{"fs": object{}},
 		"clientInfo":         object{"name": "field", "version": "0"},
@@ -21,12 +21,12 @@ func (a *Agent) Init() {
 }
 
 // New opens a session in the world's directory.
-func (a *Agent) New() string {
-	a.t.Helper()
+func (l *Link) New() string {
+	l.t.Helper()
 	var r struct {
 		SessionID string `json:"sessionId"`
 	}
-	a.Must("session/new", object{"cwd": a.w.Cwd, "mcpServers": []any{}}, &r)
+	l.Must("session/new", object{"cwd": l.w.Cwd, "mcpServers": []any{}}, &r)
 	return r.SessionID
 }
 
@@ -44,15 +44,15 @@ func PromptParams(session, text string) object {
 }
 
 // BeginPrompt starts a turn and returns the request's id.
-func (a *Agent) BeginPrompt(session, text string) string {
-	a.t.Helper()
-	return a.Begin("session/prompt", PromptParams(session, text))
+func (l *Link) BeginPrompt(session, text string) string {
+	l.t.Helper()
+	return l.Begin("session/prompt", PromptParams(session, text))
 }
 
 // Prompt runs a turn and returns its answer.
-func (a *Agent) Prompt(session, text string) Message {
-	a.t.Helper()
-	return a.Response(a.BeginPrompt(session, text))
+func (l *Link) Prompt(session, text string) Message {
+	l.t.Helper()
+	return l.Response(l.BeginPrompt(session, text))
 }
 
 // StopReason returns the stop reason of a prompt's answer, or its error.
@@ -68,9 +68,9 @@ func (m Message) StopReason() string {
 }
 
 // Cancel sends session/cancel.
-func (a *Agent) Cancel(session string) {
-	a.t.Helper()
-	a.Send(Notification("session/cancel", object{"sessionId": session}))
+func (l *Link) Cancel(session string) {
+	l.t.Helper()
+	l.Send(Notification("session/cancel", object{"sessionId": session}))
 }
 
 // LoadParams are the params of load and resume.
@@ -93,9 +93,9 @@ type Update struct {
 }
 
 // Updates returns the updates of a session, from a line on.
-func (a *Agent) Updates(session string, from int) []Update {
+func (l *Link) Updates(session string, from int) []Update {
 	var list []Update
-	for _, m := range a.Messages()[from:] {
+	for _, m := range l.Messages()[from:] {
 		if u, ok := m.Update(); ok && u.Session == session {
 			list = append(list, u)
 		}
@@ -129,9 +129,9 @@ func (m Message) Update() (Update, bool) {
 }
 
 // Said joins the agent's message text of a session, from a line on.
-func (a *Agent) Said(session string, from int) string {
+func (l *Link) Said(session string, from int) string {
 	var b strings.Builder
-	for _, u := range a.Updates(session, from) {
+	for _, u := range l.Updates(session, from) {
 		if u.Kind == "agent_message_chunk" {
 			b.WriteString(u.Text)
 		}
@@ -140,9 +140,9 @@ func (a *Agent) Said(session string, from int) string {
 }
 
 // AwaitUpdate waits for an update of the session that match accepts.
-func (a *Agent) AwaitUpdate(session string, from int, what string, match func(Update) bool) Update {
-	a.t.Helper()
-	m := a.Await(from, what, func(m Message) bool {
+func (l *Link) AwaitUpdate(session string, from int, what string, match func(Update) bool) Update {
+	l.t.Helper()
+	m := l.Await(from, what, func(m Message) bool {
 		u, ok := m.Update()
 		return ok && u.Session == session && match(u)
 	})
@@ -151,18 +151,18 @@ func (a *Agent) AwaitUpdate(session string, from int, what string, match func(Up
 }
 
 // AwaitRunning waits until a tool call runs and returns its id.
-func (a *Agent) AwaitRunning(session string, from int) string {
-	a.t.Helper()
-	return a.AwaitUpdate(session, from, "a running tool call", func(u Update) bool { return u.Status == "in_progress" }).Call
+func (l *Link) AwaitRunning(session string, from int) string {
+	l.t.Helper()
+	return l.AwaitUpdate(session, from, "a running tool call", func(u Update) bool { return u.Status == "in_progress" }).Call
 }
 
 // AwaitPermission waits for a permission request, from a line on.
-func (a *Agent) AwaitPermission(from int) Permission {
-	a.t.Helper()
-	m := a.Await(from, "a permission request", func(m Message) bool { return m.Method == "session/request_permission" })
+func (l *Link) AwaitPermission(from int) Permission {
+	l.t.Helper()
+	m := l.Await(from, "a permission request", func(m Message) bool { return m.Method == "session/request_permission" })
 	var p Permission
 	if err := json.Unmarshal(m.Params, &p); err != nil {
-		a.t.Fatal(err)
+		l.t.Fatal(err)
 	}
 	p.ID, p.Line = string(m.ID), m.Line
 	return p
@@ -197,22 +197,22 @@ func (p Permission) Option(kind string) string {
 }
 
 // Choose answers a permission request with the option of a kind.
-func (a *Agent) Choose(p Permission, kind string) {
-	a.t.Helper()
-	a.Answer(p, object{"outcome": object{"outcome": "selected", "optionId": p.Option(kind)}})
+func (l *Link) Choose(p Permission, kind string) {
+	l.t.Helper()
+	l.Answer(p, object{"outcome": object{"outcome": "selected", "optionId": p.Option(kind)}})
 }
 
 // Answer answers a request of the agent's with a result.
-func (a *Agent) Answer(p Permission, result any) {
-	a.t.Helper()
-	a.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, p.ID, encode(result)))
+func (l *Link) Answer(p Permission, result any) {
+	l.t.Helper()
+	l.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, p.ID, encode(result)))
 }
 
 // OpenCalls returns the tool calls of a session that were announced and have no
 // terminal status, and those updated without having been announced.
-func (a *Agent) OpenCalls(session string, from int) (open, unannounced []string) {
+func (l *Link) OpenCalls(session string, from int) (open, unannounced []string) {
 	status := make(map[string]string)
-	for _, u := range a.Updates(session, from) {
+	for _, u := range l.Updates(session, from) {
 		switch u.Kind {
 		case "tool_call":
 			status[u.Call] = u.Status
