@@ -37,6 +37,15 @@ func (l recordedLedger) Create(ctx context.Context, info session.Info) (session.
 	return fence, err
 }
 
+// Reset implements session.Ledger.
+func (l recordedLedger) Reset(ctx context.Context, old string, info session.Info) (session.Fence, error) {
+	fence, err := l.Ledger.Reset(ctx, old, info)
+	if err == nil {
+		err = l.record(ctx, audit.SessionCreated, info)
+	}
+	return fence, err
+}
+
 // Delete implements session.Ledger.
 func (l recordedLedger) Delete(ctx context.Context, id string) error {
 	info, missing := l.Info(ctx, id)

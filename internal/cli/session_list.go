@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func (i *invocation) printSessions(infos []session.Info, filter session.Filter, 
 	}
 	if len(infos) == 0 {
 		none := "no sessions yet"
-		if filter != (session.Filter{}) {
+		if !reflect.ValueOf(filter).IsZero() {
 			none = "there are no such sessions"
 		}
 		_, err := fmt.Fprintln(i.env.Stderr, "grapnel: "+none)

@@ -10,7 +10,7 @@ var (
 	ErrNotFound     = errors.New("session not found")
 	ErrNotActive    = errors.New("session is not active: load or resume it first")
 	ErrFenced       = errors.New("session was taken over by another instance")
-	ErrBadCursor    = errors.New("unknown list cursor: start again without one")
+	ErrBadCursor    = errors.New("this is no cursor of a list with the same parameters: start again without one")
 	ErrSessionLimit = errors.New("too many active sessions: close one, or raise acp.max_sessions")
 	ErrBusy         = errors.New("a turn is running in this session: wait for it or cancel it")
 	ErrUnsupported  = errors.New("the agent does not support this")
@@ -32,6 +32,16 @@ type ActiveElsewhereError struct {
 func (e *ActiveElsewhereError) Error() string {
 	return fmt.Sprintf("session %s is active in instance %s", e.Session, e.Instance)
 }
+
+// KeyTakenError reports that a key names another of the owner's sessions.
+type KeyTakenError struct{ Key, Session string }
+
+func (e *KeyTakenError) Error() string {
+	return fmt.Sprintf("session key %q belongs to session %s", e.Key, e.Session)
+}
+
+// Unwrap makes it an InvalidError for those who only pass it on.
+func (e *KeyTakenError) Unwrap() error { return &InvalidError{Msg: e.Error()} }
 
 // InvalidError is a refusal of what a client asked for (-32602 at the edge).
 type InvalidError struct{ Msg string }

@@ -23,6 +23,7 @@ type Info struct {
 	Subagent  bool           // it works for its parent, and goes with it
 	Foreign   string         // the harness's own session id
 	Grants    jsontext.Value // what was allowed for the whole session; the driver's own bytes
+	Shares    []Share        // with others than the owner, sorted by owner
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the last prompt or rename; loading changes nothing
 	LastSeq   Seq
@@ -35,6 +36,7 @@ type InfoChange struct {
 	TitleSet, Archived                     *bool
 	Roots                                  *[]string
 	Grants                                 *jsontext.Value
+	Shares                                 []ShareChange // applied in their order
 	UpdatedAt                              *time.Time
 }
 
@@ -50,6 +52,7 @@ func (c InfoChange) Apply(info *Info) {
 	set(&info.Archived, c.Archived)
 	set(&info.Roots, c.Roots)
 	set(&info.Grants, c.Grants)
+	info.Shares = applyShares(info.Shares, c.Shares)
 	set(&info.UpdatedAt, c.UpdatedAt)
 }
 
@@ -65,6 +68,7 @@ func (c *InfoChange) Merge(later InfoChange) {
 	over(&c.Archived, later.Archived)
 	over(&c.Roots, later.Roots)
 	over(&c.Grants, later.Grants)
+	c.Shares = append(c.Shares[:len(c.Shares):len(c.Shares)], later.Shares...)
 	over(&c.UpdatedAt, later.UpdatedAt)
 }
 
@@ -104,8 +108,10 @@ type Batch struct {
 // and those of subagents.
 type Filter struct {
 	Owner    string
+	Shared   bool // with Owner: the sessions shared with them too
 	Agent    string
-	Cwd      string // exact
+	Agents   []string // any of these; empty means all
+	Cwd      string   // exact
 	Key      string
 	Label    string
 	Parent   string
@@ -137,12 +143,17 @@ type Hit struct {
 // shown to anyone only after Append has returned. Errors are ErrNotFound,
 // ErrFenced, *ActiveElsewhereError, ErrReadOnly or the store's own.
 type Ledger interface {
-	// Create stores a new session; the caller owns it from then on.
+	// Create stores a new session; the caller owns it from then on. A key that
+	// names another of the owner's sessions is a *KeyTakenError.
 	Create(ctx context.Context, info Info) (Fence, error)
 	Info(ctx context.Context, id string) (Info, error)
 	// Update patches a session's Info. fence 0 is allowed for a session that is
 	// not active anywhere or is active in this instance.
 	Update(ctx context.Context, id string, fence Fence, change InfoChange) error
+	// Reset is Create, and takes info.Key and the label from the session old in
+	// the same step; old keeps everything else, wherever it is active. When old
+	// has not, or not any more, that key or none, it is a *KeyTakenError.
+	Reset(ctx context.Context, old string, info Info) (Fence, error)
 	// Delete removes a session with all its events; deleting none is no error.
 	Delete(ctx context.Context, id string) error
 	// List returns a page, newest UpdatedAt first, and the cursor of the next

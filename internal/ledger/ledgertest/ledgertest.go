@@ -24,6 +24,9 @@ func Run(t *testing.T, open func(t *testing.T) session.Ledger) {
 		{"InfoRoundTrip", testInfoRoundTrip},
 		{"UnknownSession", testUnknownSession},
 		{"CreateTaken", testCreateTaken},
+		{"Reset", testReset},
+		{"ResetRefused", testResetRefused},
+		{"Shares", testShares},
 		{"Update", testUpdate},
 		{"UpdateFence", testUpdateFence},
 		{"UpdateKeyTaken", testUpdateKeyTaken},
@@ -48,6 +51,9 @@ func Run(t *testing.T, open func(t *testing.T) session.Ledger) {
 		{"ListOrderAndPages", testListPages},
 		{"ListFilters", testListFilters},
 		{"ListBadCursor", testListBadCursor},
+		{"ListCursorOfAnotherFilter", testListCursorOfAnother},
+		{"ListShared", testListShared},
+		{"ListAgents", testListAgents},
 		{"ListWhileChanging", testListWhileChanging},
 
 		{"SearchPhraseOverChunks", testSearchPhrase},
@@ -92,6 +98,7 @@ func info(id string) session.Info {
 		ID: id, Owner: "local", Key: "key-" + id, Label: "a label", Agent: "main", Cwd: "/home/me/" + id,
 		Roots: []string{"/other", "/and spaced"}, Title: "Größe \x00 ✓", TitleSet: true, Parent: "s_parent",
 		Foreign: "thread-1", Grants: jsontext.Value(`{"allow":[{"tool":"shell"}]}`),
+		Shares:    []session.Share{{Owner: "ann", Role: session.Observer}, {Owner: "bob", Role: session.Approver}},
 		CreatedAt: epoch(), UpdatedAt: epoch().Add(time.Hour),
 	}
 }

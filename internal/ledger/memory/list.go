@@ -3,16 +3,13 @@ package memory
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
-	"hash/fnv"
 	"slices"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
-// List implements session.Ledger. A cursor names the last row given and the
-// filter it belongs to.
+// List implements session.Ledger. A cursor names the last row given.
 func (l *Ledger) List(ctx context.Context, f session.Filter, cursor string, limit int) ([]session.Info, string, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -60,21 +57,25 @@ func matches(f session.Filter, info session.Info) bool {
 		info.Subagent && !f.Subagents && f.Parent == "":
 		return false
 	}
-	return same(f.Owner, info.Owner) && same(f.Agent, info.Agent) && same(f.Cwd, info.Cwd) &&
+	if len(f.Agents) > 0 && !slices.Contains(f.Agents, info.Agent) {
+		return false
+	}
+	return reaches(f, info) && same(f.Agent, info.Agent) && same(f.Cwd, info.Cwd) &&
 		same(f.Key, info.Key) && same(f.Label, info.Label) && same(f.Parent, info.Parent)
 }
 
-// cursorFor is opaque to callers: the filter's hash and the place in the order
-// of the last row given.
-func cursorFor(f session.Filter, last *record) string {
-	raw := fmt.Sprintf("%x %d %d", filterHash(f), last.info.UpdatedAt.UnixNano(), last.num)
-	return base64.RawURLEncoding.EncodeToString([]byte(raw))
+// reaches reports whether the filter's owner may know of the session.
+func reaches(f session.Filter, info session.Info) bool {
+	if f.Owner == "" || !f.Shared {
+		return f.Owner == "" || f.Owner == info.Owner
+	}
+	_, ok := info.RoleOf(f.Owner)
+	return ok
 }
 
-func filterHash(f session.Filter) uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%q", []string{f.Owner, f.Agent, f.Cwd, f.Key, f.Label, f.Parent, fmt.Sprint(f.Archived, f.Subagents)})
-	return h.Sum64()
+// cursorFor is the place in the order of the last row given.
+func cursorFor(f session.Filter, last *record) string {
+	return session.NewCursor(f, fmt.Appendf(nil, "%d %d", last.info.UpdatedAt.UnixNano(), last.num))
 }
 
 // after finds the row a cursor continues at. The row it names may be gone or
@@ -83,13 +84,13 @@ func after(rows []*record, f session.Filter, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	place, err := session.PlaceOf(f, cursor)
 	if err != nil {
-		return 0, session.ErrBadCursor
+		return 0, err
 	}
-	var hash, num uint64
+	var num uint64
 	var nanos int64
-	if _, err := fmt.Sscanf(string(raw), "%x %d %d", &hash, &nanos, &num); err != nil || hash != filterHash(f) {
+	if _, err := fmt.Sscanf(string(place), "%d %d", &nanos, &num); err != nil {
 		return 0, session.ErrBadCursor
 	}
 	i := slices.IndexFunc(rows, func(r *record) bool {

@@ -46,16 +46,43 @@ func (l *Ledger) Create(ctx context.Context, info session.Info) (session.Fence, 
 	if err := l.usable(ctx); err != nil {
 		return 0, err
 	}
+	return l.create(info)
+}
+
+func (l *Ledger) create(info session.Info) (session.Fence, error) {
 	if _, ok := l.sessions[info.ID]; ok {
 		return 0, session.Invalidf("session %s exists already", info.ID)
 	}
 	if err := l.keyTaken(info.Owner, info.Key, info.ID); err != nil {
 		return 0, err
 	}
-	info.Roots = slices.Clone(info.Roots)
+	info.Roots, info.Shares = slices.Clone(info.Roots), slices.Clone(info.Shares)
 	l.created++
 	l.sessions[info.ID] = &record{num: l.created, info: info, fence: 1, active: true, docs: make(map[session.Seq]session.Doc)}
 	return 1, nil
+}
+
+// Reset implements session.Ledger.
+func (l *Ledger) Reset(ctx context.Context, old string, info session.Info) (session.Fence, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.usable(ctx); err != nil {
+		return 0, err
+	}
+	r, ok := l.sessions[old]
+	if !ok {
+		return 0, session.ErrNotFound
+	}
+	key, label := r.info.Key, r.info.Label
+	if key != "" && key != info.Key || r.info.Owner != info.Owner {
+		return 0, &session.KeyTakenError{Key: info.Key, Session: old}
+	}
+	r.info.Key, r.info.Label = "", ""
+	fence, err := l.create(info)
+	if err != nil {
+		r.info.Key, r.info.Label = key, label
+	}
+	return fence, err
 }
 
 var errClosed = errors.New("the session ledger is closed")
@@ -74,7 +101,7 @@ func (l *Ledger) keyTaken(owner, key, id string) error {
 	}
 	for _, r := range l.sessions {
 		if r.info.Owner == owner && r.info.Key == key && r.info.ID != id {
-			return session.Invalidf("session key %q belongs to session %s already", key, r.info.ID)
+			return &session.KeyTakenError{Key: key, Session: r.info.ID}
 		}
 	}
 	return nil
@@ -97,7 +124,7 @@ func (l *Ledger) Info(ctx context.Context, id string) (session.Info, error) {
 // view copies the record's Info with what the ledger itself knows.
 func (r *record) view() session.Info {
 	info := r.info
-	info.Roots = slices.Clone(info.Roots)
+	info.Roots, info.Shares = slices.Clone(info.Roots), slices.Clone(info.Shares)
 	info.LastSeq = session.Seq(len(r.events))
 	info.Active = r.active
 	return info

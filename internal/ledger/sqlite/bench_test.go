@@ -254,7 +254,7 @@ func BenchmarkList(b *testing.B) {
 	err := l.writer.do(b.Context(), &request{op: func(t *tx) error {
 		for i := range 10_000 {
 			info := session.Info{ID: fmt.Sprint("s_", i), Owner: "local", Cwd: fmt.Sprint("/w", i%50), UpdatedAt: time.Unix(int64(i), 0)}
-			if err := t.create(&info); err != nil {
+			if err := t.create(&info, 0); err != nil {
 				return err
 			}
 		}

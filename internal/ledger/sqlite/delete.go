@@ -45,6 +45,7 @@ func (t *tx) delete(id string) (int64, error) {
 	}
 	t.exec(`DELETE FROM sessions WHERE num = ?`, s.num)
 	t.exec(`DELETE FROM snapshots WHERE num = ?`, s.num)
+	t.exec(`DELETE FROM shares WHERE num = ?`, s.num)
 	t.exec(`INSERT INTO trash (num) VALUES (?)`, s.num)
 	delete(t.w.owned, id)
 	return s.num, t.failed

@@ -56,13 +56,13 @@ func FuzzCursor(f *testing.F) {
 	f.Add("")
 	f.Add("AAAA")
 	f.Add("AWAAA\nGGGGGG\n\nAAA")
-	f.Add(makeCursor(session.Info{ID: "s_1", UpdatedAt: time.Unix(1, 2)}))
+	f.Add(makeCursor(session.Filter{Owner: "me"}, session.Info{ID: "s_1", UpdatedAt: time.Unix(1, 2)}))
 	f.Fuzz(func(t *testing.T, cursor string) {
-		updated, id, err := parseCursor(cursor)
+		updated, id, err := parseCursor(session.Filter{Owner: "me"}, cursor)
 		if err != nil {
 			return
 		}
-		if again := makeCursor(session.Info{ID: id, UpdatedAt: fromUnixNano(updated)}); again != cursor {
+		if again := makeCursor(session.Filter{Owner: "me"}, session.Info{ID: id, UpdatedAt: fromUnixNano(updated)}); again != cursor {
 			t.Errorf("cursor %q is also %q", cursor, again)
 		}
 	})

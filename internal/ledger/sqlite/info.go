@@ -17,7 +17,8 @@ const lastSeq = `coalesce((SELECT e.id FROM events e WHERE e.id > s.num << 32 AN
 	ORDER BY e.id DESC LIMIT 1), 0) & 4294967295`
 
 const infoColumns = `s.id, s.owner, s.key, s.label, s.agent, s.cwd, s.roots, s.title, s.title_set, s.archived,
-	s.parent, s.subagent, s.harness, s.grants, s.created, s.updated, s.instance, ` + lastSeq
+	s.parent, s.subagent, s.harness, s.grants, s.created, s.updated, s.instance,
+	(SELECT json_group_object(h.owner, h.role) FROM shares h WHERE h.num = s.num), ` + lastSeq
 
 // Info implements [session.Ledger].
 func (l *Ledger) Info(ctx context.Context, id string) (session.Info, error) {
@@ -43,10 +44,11 @@ func scanInfo(rows *sql.Rows, alive func(string) bool, extra ...any) (session.In
 		grants           []byte
 		created, updated int64
 		owner            string
+		shares           string
 	)
 	err := rows.Scan(append([]any{
 		&i.ID, &i.Owner, &i.Key, &i.Label, &i.Agent, &i.Cwd, &roots, &i.Title, &i.TitleSet, &i.Archived,
-		&i.Parent, &i.Subagent, &i.Foreign, &grants, &created, &updated, &owner, &i.LastSeq,
+		&i.Parent, &i.Subagent, &i.Foreign, &grants, &created, &updated, &owner, &shares, &i.LastSeq,
 	}, extra...)...)
 	if err != nil {
 		return session.Info{}, err
@@ -58,6 +60,9 @@ func scanInfo(rows *sql.Rows, alive func(string) bool, extra ...any) (session.In
 	}
 	if len(grants) > 0 {
 		i.Grants = grants
+	}
+	if i.Shares, err = readShares(shares); err != nil {
+		return session.Info{}, fmt.Errorf("%w: shares of session %s: %w", errRow, i.ID, err)
 	}
 	i.CreatedAt, i.UpdatedAt = fromUnixNano(created), fromUnixNano(updated)
 	i.Active = alive(owner)
@@ -136,6 +141,7 @@ func (t *tx) change(num int64, c *session.InfoChange) {
 	if len(set) > 0 {
 		t.exec(`UPDATE sessions SET `+strings.Join(set, ", ")+` WHERE num = ?`, append(args, num)...)
 	}
+	t.share(num, c.Shares)
 }
 
 type column struct {

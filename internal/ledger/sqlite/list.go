@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/base64"
 	"encoding/binary"
 	"strings"
 
@@ -17,7 +16,7 @@ func (l *Ledger) List(ctx context.Context, f session.Filter, cursor string, limi
 	}
 	where, args := conditions(f)
 	if cursor != "" {
-		updated, id, err := parseCursor(cursor)
+		updated, id, err := parseCursor(f, cursor)
 		if err != nil {
 			return nil, "", err
 		}
@@ -39,13 +38,12 @@ func (l *Ledger) List(ctx context.Context, f session.Filter, cursor string, limi
 		return infos, "", nil
 	}
 	infos = infos[:limit]
-	return infos, makeCursor(infos[limit-1]), nil
+	return infos, makeCursor(f, infos[limit-1]), nil
 }
 
 // conditions is what a filter asks of a session s.
 func conditions(f session.Filter) (where []string, args []any) {
 	for _, c := range []struct{ name, value string }{
-		{"owner", f.Owner},
 		{"agent", f.Agent},
 		{"cwd", f.Cwd},
 		{"key", f.Key},
@@ -54,6 +52,19 @@ func conditions(f session.Filter) (where []string, args []any) {
 	} {
 		if c.value != "" {
 			where, args = append(where, "s."+c.name+" = ?"), append(args, c.value)
+		}
+	}
+	switch {
+	case f.Owner != "" && f.Shared:
+		where = append(where, "(s.owner = ? OR s.num IN (SELECT h.num FROM shares h WHERE h.owner = ?))")
+		args = append(args, f.Owner, f.Owner)
+	case f.Owner != "":
+		where, args = append(where, "s.owner = ?"), append(args, f.Owner)
+	}
+	if len(f.Agents) > 0 {
+		where = append(where, "s.agent IN (?"+strings.Repeat(", ?", len(f.Agents)-1)+")")
+		for _, a := range f.Agents {
+			args = append(args, a)
 		}
 	}
 	switch f.Archived {
@@ -75,20 +86,17 @@ func whereClause(where []string) string {
 	return " WHERE " + strings.Join(where, " AND ")
 }
 
-// A cursor is the place of the last session of a page: a version byte, its
-// UpdatedAt and its id.
-const cursorVersion = 1
-
-func makeCursor(last session.Info) string {
-	b := binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(unixNano(last.UpdatedAt)))
-	return base64.RawURLEncoding.EncodeToString(append(b, last.ID...))
+// A cursor's place is that of the last session of a page: its UpdatedAt and its
+// id.
+func makeCursor(f session.Filter, last session.Info) string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(unixNano(last.UpdatedAt)))
+	return session.NewCursor(f, append(b, last.ID...))
 }
 
-func parseCursor(cursor string) (updated int64, id string, err error) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	// The decoder skips line breaks.
-	if err != nil || strings.ContainsAny(cursor, "\r\n") || len(b) < 1+8+1 || b[0] != cursorVersion {
+func parseCursor(f session.Filter, cursor string) (updated int64, id string, err error) {
+	b, err := session.PlaceOf(f, cursor)
+	if err != nil || len(b) < 8+1 {
 		return 0, "", session.ErrBadCursor
 	}
-	return int64(binary.BigEndian.Uint64(b[1:])), string(b[1+8:]), nil
+	return int64(binary.BigEndian.Uint64(b)), string(b[8:]), nil
 }

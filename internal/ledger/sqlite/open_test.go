@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -444,7 +445,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 func TestUpgradeFromVersion1(t *testing.T) {
 	path := storeWith(t, t.TempDir(), 3)
 	old := mustReopen(t, path)
-	if _, err := old.writes.Exec(`ALTER TABLE sessions DROP COLUMN subagent; UPDATE schema_version SET version = 1`); err != nil {
+	if _, err := old.writes.Exec(`DROP TABLE shares; ALTER TABLE sessions DROP COLUMN subagent; UPDATE schema_version SET version = 1`); err != nil {
 		t.Fatal(err)
 	}
 	old.Close()
@@ -461,5 +462,35 @@ func TestUpgradeFromVersion1(t *testing.T) {
 	list, _, err := l.List(t.Context(), session.Filter{}, "", 10)
 	if err != nil || len(list) != 1 || list[0].ID != "s_1" {
 		t.Errorf("listed %v, %v", list, err)
+	}
+}
+
+// TestUpgradeFromVersion2 takes a store from before shares, whose sessions had no
+// keys unless somebody gave them one.
+func TestUpgradeFromVersion2(t *testing.T) {
+	path := storeWith(t, t.TempDir(), 3)
+	old := mustReopen(t, path)
+	for _, in := range []session.Info{{ID: "s_2", Owner: "me", Agent: "main", Subagent: true}, {ID: "s_3", Owner: "me", Agent: "main", Key: "mine"}} {
+		if _, err := old.Create(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := old.writes.Exec(`DROP TABLE shares; UPDATE schema_version SET version = 2`); err != nil {
+		t.Fatal(err)
+	}
+	old.Close()
+	old.inst.Close()
+
+	l := mustReopen(t, path)
+	uuid := `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`
+	for id, want := range map[string]string{"s_1": "agent:.*:acp:" + uuid, "s_2": "agent:main:subagent:" + uuid, "s_3": "mine"} {
+		got, err := l.Info(t.Context(), id)
+		if err != nil || !regexp.MustCompile("^"+want+"$").MatchString(got.Key) {
+			t.Errorf("%s has the key %q, %v", id, got.Key, err)
+		}
+	}
+	share := session.InfoChange{Shares: []session.ShareChange{{Share: session.Share{Owner: "bob", Role: session.Prompter}}}}
+	if err := l.Update(t.Context(), "s_1", 0, share); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -16,14 +17,17 @@ func (l *Ledger) Create(ctx context.Context, info session.Info) (session.Fence, 
 	if info.ID == "" {
 		return 0, session.Invalidf("a session needs an id")
 	}
-	err := l.writer.do(ctx, &request{op: func(t *tx) error { return t.create(&info) }})
+	err := l.writer.do(ctx, &request{op: func(t *tx) error { return t.create(&info, 0) }})
 	if err != nil {
 		return 0, err
 	}
 	return 1, nil
 }
 
-func (t *tx) create(info *session.Info) error {
+// create stores a session. The session of number from, if not 0, gives up its
+// key and label to it. Nothing is written before all is checked: the transaction
+// may be others' too.
+func (t *tx) create(info *session.Info, from int64) error {
 	if err := t.checkEpoch(); err != nil {
 		return err
 	}
@@ -31,8 +35,11 @@ func (t *tx) create(info *session.Info) error {
 	if t.row(`SELECT 1 FROM sessions WHERE id = ?`, []any{info.ID}, &taken) {
 		return session.Invalidf("session %s exists already", info.ID)
 	}
-	if err := t.checkKey(info.Owner, info.Key, 0); err != nil {
+	if err := t.checkKey(info.Owner, info.Key, from); err != nil {
 		return err
+	}
+	if from != 0 {
+		t.exec(`UPDATE sessions SET key = '', label = '' WHERE num = ?`, from)
 	}
 	var num int64
 	t.row(createSQL, []any{
@@ -40,12 +47,43 @@ func (t *tx) create(info *session.Info) error {
 		info.Archived, info.Parent, info.Subagent, info.Foreign, []byte(info.Grants), unixNano(info.CreatedAt), unixNano(info.UpdatedAt),
 		t.w.l.inst.ID(),
 	}, &num)
+	for _, s := range info.Shares {
+		t.share(num, []session.ShareChange{{Share: s}})
+	}
 	if t.failed != nil {
 		return t.failed
 	}
 	t.w.owned[info.ID] = &owned{num: num, fence: 1}
 	t.touched = append(t.touched, info.ID)
 	return nil
+}
+
+// Reset implements [session.Ledger].
+func (l *Ledger) Reset(ctx context.Context, old string, info session.Info) (session.Fence, error) {
+	err := l.writer.do(ctx, &request{op: func(t *tx) error {
+		num, err := t.keyHolder(old, &info)
+		if err != nil {
+			return err
+		}
+		return t.create(&info, num)
+	}})
+	if err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+// keyHolder returns the number of the session old, if it has the key that info
+// is to get, or none.
+func (t *tx) keyHolder(old string, info *session.Info) (num int64, err error) {
+	var owner, key string
+	if !t.row(`SELECT num, owner, key FROM sessions WHERE id = ?`, []any{old}, &num, &owner, &key) {
+		return 0, cmp.Or(t.failed, session.ErrNotFound)
+	}
+	if key != "" && key != info.Key || owner != info.Owner {
+		return 0, &session.KeyTakenError{Key: info.Key, Session: old}
+	}
+	return num, nil
 }
 
 // checkKey refuses a key the owner gave to another session than num.
@@ -55,7 +93,7 @@ func (t *tx) checkKey(owner, key string, num int64) error {
 	}
 	var other string
 	if t.row(`SELECT id FROM sessions WHERE owner = ? AND key = ? AND num <> ?`, []any{owner, key, num}, &other) {
-		return session.Invalidf("key %q already names session %s", key, other)
+		return &session.KeyTakenError{Key: key, Session: other}
 	}
 	return t.failed
 }

@@ -10,9 +10,12 @@ type layout struct {
 // current is the layout this program reads and writes.
 var current = layout{version: schemaVersion, steps: map[int]string{
 	1: `ALTER TABLE sessions ADD COLUMN subagent INTEGER NOT NULL DEFAULT 0`,
+	2: sharesTable + `UPDATE sessions SET key = 'agent:' || agent || iif(subagent, ':subagent:', ':acp:') ||
+		lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8' ||
+		substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))) WHERE key = ''`,
 }}
 
-const schemaVersion = 2
+const schemaVersion = 3
 
 // applicationID marks the file as ours in SQLite's header ("GRPN").
 const applicationID = 0x4752504e
@@ -23,6 +26,17 @@ const (
 	seqBits = 32
 	seqMask = 1<<seqBits - 1
 )
+
+// sharesTable is who else may enter a session, and what they may do there.
+const sharesTable = `
+CREATE TABLE shares (
+	owner TEXT NOT NULL,
+	num   INTEGER NOT NULL,
+	role  TEXT NOT NULL,
+	PRIMARY KEY (owner, num)
+) WITHOUT ROWID;
+CREATE INDEX shares_num ON shares (num);
+`
 
 // schema makes a new store. sessions.num is never used twice (AUTOINCREMENT),
 // so what is left of a deleted session belongs to nobody.
@@ -79,7 +93,7 @@ CREATE VIRTUAL TABLE docs_index USING fts5 (
 CREATE TABLE trash (
 	num INTEGER PRIMARY KEY
 );
-INSERT INTO schema_version VALUES (1, 2, 1);
+` + sharesTable + `INSERT INTO schema_version VALUES (1, 3, 1);
 `
 
 // eventKey is where events and docs of a session have their key.
