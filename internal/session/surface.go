@@ -115,6 +115,7 @@ type Request struct {
 type Status struct {
 	Active  bool
 	Running bool
+	Waiting bool // for an answer of a person
 	Turn    string
 }
 

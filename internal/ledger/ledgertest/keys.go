@@ -85,10 +85,16 @@ func testShares(t *testing.T, l session.Ledger) {
 		changes []session.ShareChange
 		want    []session.Share
 	}{
-		{"two", []session.ShareChange{share("bob", session.Prompter), share("ann", session.Observer)},
-			[]session.Share{{Owner: "ann", Role: session.Observer}, {Owner: "bob", Role: session.Prompter}}},
-		{"another role", []session.ShareChange{share("bob", session.Approver)},
-			[]session.Share{{Owner: "ann", Role: session.Observer}, {Owner: "bob", Role: session.Approver}}},
+		{
+			"two",
+			[]session.ShareChange{share("bob", session.Prompter), share("ann", session.Observer)},
+			[]session.Share{{Owner: "ann", Role: session.Observer}, {Owner: "bob", Role: session.Prompter}},
+		},
+		{
+			"another role",
+			[]session.ShareChange{share("bob", session.Approver)},
+			[]session.Share{{Owner: "ann", Role: session.Observer}, {Owner: "bob", Role: session.Approver}},
+		},
 		{"taken back", []session.ShareChange{revoke("ann"), revoke("nobody")}, []session.Share{{Owner: "bob", Role: session.Approver}}},
 		{"given and taken", []session.ShareChange{share("eve", session.Observer), revoke("eve"), revoke("bob")}, nil},
 	} {
@@ -173,8 +179,13 @@ func testListCursorOfAnother(t *testing.T, l session.Ledger) {
 		t.Fatalf("cursor %q, %v", cursor, err)
 	}
 	for _, other := range []session.Filter{
-		{}, {Owner: "local"}, {Owner: "eve", Cwd: "/w"}, {Owner: "local", Cwd: "/x"}, {Owner: "local", Cwd: "/w", Shared: true},
-		{Owner: "local", Cwd: "/w", Agents: []string{"main"}}, {Owner: "local", Cwd: "/w", Archived: session.IncludeArchived},
+		{},
+		{Owner: "local"},
+		{Owner: "eve", Cwd: "/w"},
+		{Owner: "local", Cwd: "/x"},
+		{Owner: "local", Cwd: "/w", Shared: true},
+		{Owner: "local", Cwd: "/w", Agents: []string{"main"}},
+		{Owner: "local", Cwd: "/w", Archived: session.IncludeArchived},
 	} {
 		if _, _, err := l.List(t.Context(), other, cursor, 2); !errors.Is(err, session.ErrBadCursor) {
 			t.Errorf("with the filter %+v: %v", other, err)

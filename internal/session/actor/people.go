@@ -188,21 +188,29 @@ func (a *Actor) Record(ctx context.Context, by string, body jsontext.Value) erro
 	return err
 }
 
-// Change patches the session's Info for a person. A new title is told to those
-// attached.
+// Change patches the session's Info for a person. A new title, label or key is
+// told to those attached.
 func (a *Actor) Change(ctx context.Context, c session.InfoChange) error {
 	_, err := call(ctx, a, func(reply func(struct{}, error)) {
-		if c.Title != nil {
-			body := a.update(session.KindInfo, map[string]string{"title": *c.Title})
-			e := a.own(session.KindInfo, session.History, "", body)
-			facts, _ := ingest.Look(body)
-			e.Version, e.Marks = 1, facts.Marks
-			a.stage(e)
+		switch {
+		case c.Title != nil:
+			a.tellInfo(session.History, map[string]string{"title": *c.Title})
+		case c.Label != nil, c.Key != nil: // the surface says what they are
+			a.tellInfo(session.Live, map[string]string{})
 		}
 		a.changeInfo(c)
 		a.then(func(err error) { reply(struct{}{}, err) })
 	})
 	return err
+}
+
+// tellInfo stages a session_info_update of some members.
+func (a *Actor) tellInfo(r session.Retention, members map[string]string) {
+	body := a.update(session.KindInfo, members)
+	e := a.own(session.KindInfo, r, "", body)
+	facts, _ := ingest.Look(body)
+	e.Version, e.Marks = 1, facts.Marks
+	a.stage(e)
 }
 
 // Revoke takes back what people allowed for the whole session. When it returns
@@ -244,7 +252,7 @@ func (a *Actor) revoke(ctx context.Context, s *sink, g session.Granter, grants j
 // Status says what the session does now, as committed.
 func (a *Actor) Status(ctx context.Context) (session.Status, error) {
 	return call(ctx, a, func(reply func(session.Status, error)) {
-		s := session.Status{Active: true}
+		s := session.Status{Active: true, Waiting: a.cfg.Board.Waiting()}
 		if t := a.seen.Turn; t != nil {
 			s.Running, s.Turn = true, t.ID
 		}

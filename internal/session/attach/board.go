@@ -86,6 +86,7 @@ func (b *Board) Resume(info session.Info, last session.Seq) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.info, b.last = info, last
+	b.expel()
 	b.tail, b.open = tail{}, nil
 	b.wake()
 }
@@ -130,11 +131,26 @@ func (b *Board) Info() session.Info {
 	return b.info
 }
 
-// SetInfo replaces what is known of the session.
+// SetInfo replaces what is known of the session. An attachment whose owner has
+// not, or not any more, the right to its role ends.
 func (b *Board) SetInfo(info session.Info) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.info = info
+	b.expel()
+}
+
+// expel ends the attachments of owners whose share is gone or less than it was.
+func (b *Board) expel() {
+	b.cursors = slices.DeleteFunc(b.cursors, func(c *Cursor) bool {
+		role, ok := b.info.RoleOf(c.req.Owner)
+		if c.req.Owner == "" || ok && role >= c.req.Role {
+			return false
+		}
+		c.over = true
+		close(c.woken)
+		return true
+	})
 }
 
 // Setup returns what the agent offered when it was asked last.
@@ -162,6 +178,13 @@ func (b *Board) Able(kind session.Kind) []string {
 		}
 	}
 	return ids
+}
+
+// Waiting reports whether a request to people is open.
+func (b *Board) Waiting() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.open) > 0
 }
 
 // Attached is the number of attachments.

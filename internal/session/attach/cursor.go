@@ -31,6 +31,7 @@ type Cursor struct {
 	// Guarded by board.mu.
 	told   []told
 	ghosts []string // turns whose end was told before it was committed
+	over   bool     // its owner may not be here any more
 }
 
 // told are events outside the ledger, shown once the cursor has reached after.
@@ -128,6 +129,9 @@ func (c *Cursor) look() (next step, events []session.Event, until session.Seq) {
 	b := c.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if c.over {
+		return stepEnd, nil, b.last
+	}
 	until = b.last
 	if len(c.told) > 0 {
 		until = min(until, c.told[0].after)
@@ -181,7 +185,18 @@ func (c *Cursor) gone() error {
 func (c *Cursor) end() error {
 	c.board.mu.Lock()
 	defer c.board.mu.Unlock()
+	if c.over {
+		return io.EOF
+	}
 	return c.board.closed
+}
+
+// Over reports that the attachment was ended because its owner has no right to
+// it any more.
+func (c *Cursor) Over() bool {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	return c.over
 }
 
 func (c *Cursor) tell(after session.Seq, events []session.Event) {

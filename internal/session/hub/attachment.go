@@ -35,7 +35,10 @@ func (t *attachment) Setup() session.Setup {
 
 // may checks the attachment's role.
 func (t *attachment) may(role session.Role) error {
-	if t.Request().Role < role {
+	switch {
+	case t.Over():
+		return session.ErrNotFound
+	case t.Request().Role < role:
 		return session.ErrRole
 	}
 	return nil
@@ -187,7 +190,7 @@ func (t *attachment) Record(ctx context.Context, body jsontext.Value) error {
 
 // Detach implements session.Attachment.
 func (t *attachment) Detach() {
-	if !t.board.Detach(t.Cursor) {
+	if !t.board.Detach(t.Cursor) && !t.Over() {
 		return
 	}
 	if a := t.entry.actor.Load(); a != nil {

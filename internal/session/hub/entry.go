@@ -109,8 +109,8 @@ func (e *entry) activate(ctx context.Context, req session.AttachRequest) error {
 	if err != nil {
 		return err
 	}
-	if req.Owner != "" && req.Owner != info.Owner {
-		return session.ErrNotFound
+	if err := admits(info, req); err != nil {
+		return err
 	}
 	driver, err := h.opts.Drivers(info.Agent)
 	if err != nil {
@@ -123,6 +123,14 @@ func (e *entry) activate(ctx context.Context, req session.AttachRequest) error {
 	if err := e.restore(ctx, req, driver); err != nil {
 		h.unreserve(place)
 		return err
+	}
+	return nil
+}
+
+// admits refuses an owner the session does not exist for.
+func admits(info session.Info, req session.AttachRequest) error {
+	if _, ok := info.RoleOf(req.Owner); req.Owner != "" && !ok {
+		return session.ErrNotFound
 	}
 	return nil
 }
@@ -174,8 +182,8 @@ func movedTo(info session.Info, req session.AttachRequest) (session.InfoChange, 
 // directory; its servers then wait for the next use of the session.
 func (e *entry) move(ctx context.Context, req session.AttachRequest) error {
 	info := e.board.Info()
-	if req.Owner != "" && req.Owner != info.Owner {
-		return session.ErrNotFound
+	if err := admits(info, req); err != nil {
+		return err
 	}
 	_, moved := movedTo(info, req)
 	if !moved {
@@ -283,5 +291,8 @@ func (e *entry) closed(a *actor.Actor) {
 
 // attach adds an attachment. The gate is held and the session active.
 func (e *entry) attach(req session.AttachRequest) *attachment {
+	if role, ok := e.board.Info().RoleOf(req.Owner); ok {
+		req.Role = min(req.Role, role)
+	}
 	return &attachment{entry: e, board: e.board, Cursor: e.board.Attach(req)}
 }

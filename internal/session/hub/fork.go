@@ -38,12 +38,12 @@ func (h *Hub) Fork(ctx context.Context, id string, n NewSession) (session.Attach
 	copied := n.info(h.opts.Now())
 	copied.Title, copied.TitleSet = info.Title, info.TitleSet
 	c := &copier{ledger: h.opts.Ledger, from: id, to: copied.ID, until: s.LastEnd}
-	return h.create(ctx, n, copied, func(fence session.Fence) (*state.State, error) {
+	return h.create(ctx, n, copied, making{h.opts.Ledger.Create, func(fence session.Fence) (*state.State, error) {
 		if err := c.run(ctx, fence); err != nil {
 			return nil, fmt.Errorf("fork session %s: %w", id, err)
 		}
 		return actor.Restore(ctx, h.opts.Ledger, copied.ID)
-	})
+	}})
 }
 
 func fillIn(dst *string, v string) {

@@ -3,6 +3,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func New(opts Options) *Hub {
 type NewSession struct {
 	Owner, Agent, Cwd  string
 	Roots              []string
-	Key, Label, Parent string
+	Key, Label, Parent string // Key: empty for one that is made up
 	Servers            []jsontext.Value
 	Attach             session.AttachRequest // Owner, Cwd, Roots and Servers are taken from above
 }
@@ -71,7 +72,8 @@ type NewSession struct {
 func (n NewSession) info(now time.Time) session.Info {
 	return session.Info{
 		ID: session.NewID("s"), Owner: n.Owner, Agent: n.Agent, Cwd: n.Cwd, Roots: slices.Clone(n.Roots),
-		Key: n.Key, Label: n.Label, Parent: n.Parent, CreatedAt: now, UpdatedAt: now,
+		Key: cmp.Or(n.Key, session.NewKey(n.Agent, session.KeyACP)), Label: n.Label, Parent: n.Parent,
+		CreatedAt: now, UpdatedAt: now,
 	}
 }
 
@@ -83,11 +85,47 @@ func (n NewSession) attach() session.AttachRequest {
 
 // Create stores a new session, opens its agent and attaches the caller.
 func (h *Hub) Create(ctx context.Context, n NewSession) (session.Attachment, error) {
-	return h.create(ctx, n, n.info(h.opts.Now()), nil)
+	return h.create(ctx, n, n.info(h.opts.Now()), making{store: h.opts.Ledger.Create})
 }
 
-// create makes a session; fill may write its past before the agent is opened.
-func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, fill func(session.Fence) (*state.State, error)) (session.Attachment, error) {
+// Reset makes a session under the key and the label of another, which goes on
+// without them: with its own id, and whatever it does. The error is a
+// *session.KeyTakenError when somebody else was first.
+func (h *Hub) Reset(ctx context.Context, old string, n NewSession) (session.Attachment, error) {
+	info, err := h.opts.Ledger.Info(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	n.Owner, n.Key, n.Label = info.Owner, info.Key, info.Label
+	att, err := h.create(ctx, n, n.info(h.opts.Now()), making{
+		store: func(ctx context.Context, info session.Info) (session.Fence, error) {
+			return h.opts.Ledger.Reset(ctx, old, info)
+		},
+	})
+	if err == nil {
+		h.unname(ctx, old)
+	}
+	return att, err
+}
+
+// unname tells a session that it has lost its key and label. Where it is active
+// in another instance nothing is told; what is stored is right already.
+func (h *Hub) unname(ctx context.Context, id string) {
+	none := ""
+	err := h.change(ctx, id, session.InfoChange{Key: &none, Label: &none})
+	if err != nil && !errors.As(err, new(*session.ActiveElsewhereError)) {
+		h.opts.Logger.Warn("a session that was reset was not told", "session", id, "err", err)
+	}
+}
+
+// making says how a session comes to be.
+type making struct {
+	store func(context.Context, session.Info) (session.Fence, error)
+	fill  func(session.Fence) (*state.State, error) // writes its past; may be nil
+}
+
+// create makes a session and opens its agent.
+func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, m making) (session.Attachment, error) {
 	driver, err := h.opts.Drivers(n.Agent)
 	if err != nil {
 		return nil, err
@@ -100,16 +138,16 @@ func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, fill 
 		h.forget(e)
 		return nil, err
 	}
-	fence, err := h.opts.Ledger.Create(ctx, info)
+	fence, err := m.store(ctx, info)
 	if err != nil {
 		h.unreserve(place)
 		h.forget(e)
 		return nil, fmt.Errorf("create session: %w", err)
 	}
 	s := start{info: info, slot: place, fence: fence, driver: driver, servers: n.Servers}
-	if fill != nil {
+	if m.fill != nil {
 		s.restored = true
-		s.state, err = fill(fence)
+		s.state, err = m.fill(fence)
 	}
 	if err == nil {
 		err = e.start(ctx, s)

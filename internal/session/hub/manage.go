@@ -99,6 +99,36 @@ func (h *Hub) SetTitle(ctx context.Context, id, title string) error {
 	return h.change(ctx, id, session.InfoChange{Title: &title, TitleSet: &yes, UpdatedAt: &now})
 }
 
+// SetLabel gives a session a label, or with "" takes it away. Several sessions
+// may have one label.
+func (h *Hub) SetLabel(ctx context.Context, id, label string) error {
+	return h.change(ctx, id, session.InfoChange{Label: &label})
+}
+
+// Share lets another owner into a session, or out of it: attachments that have
+// no right to be there any more end.
+func (h *Hub) Share(ctx context.Context, id string, c session.ShareChange) error {
+	if err := h.change(ctx, id, session.InfoChange{Shares: []session.ShareChange{c}}); err != nil {
+		return err
+	}
+	e, ok := h.find(id)
+	if !ok {
+		return nil
+	}
+	if err := e.lock(ctx); err != nil {
+		return err
+	}
+	defer e.unlock()
+	if e.dead || e.board == nil || e.actor.Load() != nil { // an actor has told the board
+		return nil
+	}
+	info, err := h.opts.Ledger.Info(ctx, id)
+	if err == nil {
+		e.board.SetInfo(info)
+	}
+	return err
+}
+
 // Revoke takes back what people allowed for a whole session: the given items of
 // its Info.Grants. Where the session is active its agent asks again at once.
 func (h *Hub) Revoke(ctx context.Context, id string, grants jsontext.Value) error {

@@ -12,9 +12,10 @@ import (
 func (h *Hub) Spawn(ctx context.Context, info session.Info, at session.AttachRequest) (session.Attachment, error) {
 	now := h.opts.Now()
 	info.Subagent, info.CreatedAt, info.UpdatedAt = true, now, now
+	info.Key = session.NewKey(info.Agent, session.KeySubagent)
 	return h.create(ctx, NewSession{
 		Owner: info.Owner, Agent: info.Agent, Cwd: info.Cwd, Roots: info.Roots, Parent: info.Parent, Attach: at,
-	}, info, nil)
+	}, info, making{store: h.opts.Ledger.Create})
 }
 
 // subagentsPage is how many sessions are listed at once.

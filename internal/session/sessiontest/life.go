@@ -42,6 +42,14 @@ func lifeContracts() []contract {
 		{name: "TurnGrace", limits: grace, test: testTurnGrace},
 		{name: "E6_SlowOpeningBlocksNobody", test: testSlowOpen},
 		{name: "OwnersAreApart", test: testOwners},
+		{name: "ScopesAreApart", test: testScope},
+		{name: "Shared", test: testShared},
+		{name: "ShareTakenBack", test: testShareTakenBack},
+		{name: "ShareTakenBackWhileParked", test: testShareTakenBackParked},
+		{name: "Keys", test: testSessionKeys},
+		{name: "KeyOnceForAll", test: testKeyRace},
+		{name: "Reset", test: testReset},
+		{name: "Labels", test: testLabels},
 	}
 }
 

@@ -16,13 +16,15 @@ import (
 func asks(ctx context.Context, o hub.Owned, id string) map[string]error {
 	_, attach := o.Attach(ctx, id, Approver(session.ReplayHistory))
 	_, fork := o.Fork(ctx, id, hub.NewSession{Agent: "main"})
+	_, reset := o.Reset(ctx, id, hub.NewSession{Agent: "main", Cwd: "/w"})
 	_, status := o.Status(ctx, id)
 	_, info := o.Info(ctx, id)
 	return map[string]error{
 		"attach": attach, "fork": fork, "status": status, "info": info,
 		"close": o.Close(ctx, id), "stop": o.Stop(ctx, id), "title": o.SetTitle(ctx, id, "eve's"),
 		"archive": o.Archive(ctx, id, true), "unarchive": o.Archive(ctx, id, false),
-		"revoke": o.Revoke(ctx, id, jsontext.Value("[]")), "delete": o.Delete(ctx, id),
+		"revoke": o.Revoke(ctx, id, jsontext.Value("[]")), "label": o.SetLabel(ctx, id, "eve's"),
+		"share": o.Share(ctx, id, session.ShareChange{Share: session.Share{Owner: "eve"}}), "reset": reset, "delete": o.Delete(ctx, id),
 		"read": o.Read(ctx, id, 0, func(session.Event) error { return errors.New("an event") }),
 	}
 }
