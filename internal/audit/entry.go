@@ -34,6 +34,11 @@ const (
 	Config         Event = "config"          // a setting was changed by a command
 	SecretSet      Event = "secret_set"      // a credential was set by a command
 	SecretRemoved  Event = "secret_removed"  // a credential was removed by a command
+	CodeIssued     Event = "code_issued"     // a pairing code was given out
+	Paired         Event = "paired"          // a client got a token for one
+	TokenCreated   Event = "token_created"   // a token of the gateway was made
+	TokenRevoked   Event = "token_revoked"   // one was taken back
+	LockedOut      Event = "locked_out"      // an address guessed too often
 
 	// Repaired stands after a line that was cut short by a crash; Digest is the
 	// hash of what was left of it.

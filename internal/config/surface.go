@@ -7,11 +7,21 @@ type Gateway struct {
 	Host           string   `toml:"host" doc:"Address it listens on."`
 	Port           int      `toml:"port" min:"0" max:"65535" doc:"Port it listens on; 0 picks one."`
 	PathPrefix     string   `toml:"path_prefix" doc:"Prefix of every path, for use behind a proxy."`
-	RequirePairing bool     `toml:"require_pairing" doc:"Whether a new client needs a one-time code."`
-	AllowedOrigins []string `toml:"allowed_origins" doc:"Web origins let in besides its own."`
+	RequirePairing bool     `toml:"require_pairing" doc:"Whether new clients get a token by a one-time code; without, only tokens that were created or set let them in."`
+	AllowedOrigins []string `toml:"allowed_origins" doc:"Web origins let in besides its own, such as https://chat.example."`
+	AllowedHosts   []string `toml:"allowed_hosts" doc:"Names it is reached by besides its own address, as in the Host header: with a port, or without for any."`
+	TrustedProxies []string `toml:"trusted_proxies" doc:"Addresses or networks of reverse proxies whose forwarded headers count."`
+	Limits         Limits   `toml:"limits" doc:"What one owner may use at once."`
 	TLS            TLS      `toml:"tls" doc:"Certificate."`
 	Auth           Auth     `toml:"auth" doc:"Credentials that need no pairing."`
 	Remote         Remote   `toml:"remote" doc:"Gateway that grapnel acp and the bridge connect to."`
+}
+
+// Limits is [gateway.limits].
+type Limits struct {
+	Connections       int   `toml:"connections" min:"0" doc:"Connections of one owner at once; 0 is unlimited."`
+	RequestsPerMinute int   `toml:"requests_per_minute" min:"0" doc:"JSON-RPC messages of one owner per minute; 0 is unlimited."`
+	BufferedBytes     int64 `toml:"buffered_bytes" min:"65536" doc:"Bytes that wait for a slow client, per connection over HTTP."`
 }
 
 // TLS is [gateway].tls.

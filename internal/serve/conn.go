@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -150,6 +151,10 @@ func (c *conn) capabilities() caps {
 
 // HandleRequest implements acp.Handler.
 func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
+	if wait := c.count(); wait > 0 {
+		c.fail(req, rateLimited(wait))
+		return
+	}
 	if req.Method == "initialize" {
 		c.initialize(req)
 		return
@@ -158,7 +163,11 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 		c.fail(req, acp.Errorf(acp.CodeInvalidRequest, "the first request must be initialize, not %s", req.Method))
 		return
 	}
-	if f, ok := c.connectionMethod(req.Method); ok {
+	f, ok := c.connectionMethod(req.Method)
+	if !ok && c.opts.Admin && c.server.opts.Admin != nil && strings.HasPrefix(req.Method, MethodAdmin) {
+		f, ok = c.admin, true
+	}
+	if ok {
 		done := c.begin(req.Params)
 		c.tasks.Go(func() {
 			defer done()
@@ -167,7 +176,7 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 		})
 		return
 	}
-	f, ok := c.sessionMethod(req.Method)
+	g, ok := c.sessionMethod(req.Method)
 	if !ok {
 		c.fail(req, acp.MethodNotFound(req.Method))
 		return
@@ -188,12 +197,31 @@ func (c *conn) HandleRequest(ctx context.Context, req *acp.Request) {
 			v.relay.forward(ctx, req)
 			return
 		}
-		f(ctx, req, p)
+		g(ctx, req, p)
 	})
+}
+
+// count counts a message against the owner's rate.
+func (c *conn) count() time.Duration {
+	if c.opts.Limit == nil {
+		return 0
+	}
+	return c.opts.Limit()
+}
+
+// admin answers a request that manages the gateway.
+func (c *conn) admin(ctx context.Context, req *acp.Request) {
+	result, err := c.server.opts.Admin(ctx, req.Method, req.Params)
+	if err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
+	}
+	c.reply(req, result)
 }
 
 // HandleNotification implements acp.Handler. Unknown ones are ignored.
 func (c *conn) HandleNotification(_ context.Context, n *acp.Notification) {
+	c.count() // and taken on all the same: nobody could be told, and a cancel must get through
 	if !c.initialized.Load() && !c.dialect.Load() {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -15,6 +16,7 @@ import (
 // Codes outside the table of ACP.
 const (
 	codeSessionLimit acp.ErrorCode = -32001
+	codeRateLimited  acp.ErrorCode = -32005
 	// The dialect's own meanings of codes that ACP uses differently.
 	codeDialectNotFound acp.ErrorCode = -32000
 	codeDialectBusy     acp.ErrorCode = -32002
@@ -104,4 +106,14 @@ func (c *conn) redacted(cause error) error {
 	clean := *rpc
 	clean.Message, clean.Data = r.Replace(rpc.Message), r.ReplaceJSON(rpc.Data)
 	return &clean
+}
+
+// rateLimited refuses a request of an owner who makes too many.
+func rateLimited(wait time.Duration) *acp.Error {
+	e := acp.Errorf(codeRateLimited, "too many requests: try again in %s", max(wait, time.Millisecond).Round(time.Millisecond))
+	e.Data, _ = json.Marshal(struct {
+		Reason       string `json:"reason"`
+		RetryAfterMs int64  `json:"retryAfterMs"`
+	}{"RATE_LIMITED", max(wait, time.Millisecond).Milliseconds()})
+	return e
 }

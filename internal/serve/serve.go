@@ -84,7 +84,14 @@ type Options struct {
 	HandsTimeout time.Duration
 	Logger       *slog.Logger
 	Redact       *secret.Redactor // takes secrets out of errors; nil does not
+	// Admin answers the methods of MethodAdmin on connections with
+	// ConnOptions.Admin; nil: there are none.
+	Admin func(ctx context.Context, method string, params jsontext.Value) (any, error)
 }
+
+// MethodAdmin is what the methods begin with by which other processes of the same
+// user manage a gateway: pairing, tokens, status.
+const MethodAdmin = "_grapnel/gateway/"
 
 // defaultHandsTimeout: a client answers fs requests from memory or disk; one
 // that takes longer has lost the request.
@@ -115,6 +122,12 @@ type ConnOptions struct {
 	Dialect bool   // the transport already told: subprotocol zeroclaw.acp.v1
 	// Drain bounds what goes on after the client closed its side.
 	Drain time.Duration
+
+	// Admin lets the client manage the gateway: it is a process of the same user.
+	Admin bool
+	// Limit counts a message against the owner's rate. It returns how long to
+	// wait before a request is taken on again, 0 for not at all. nil: no limit.
+	Limit func() time.Duration
 
 	// What session/new chooses where its params choose nothing: --session-label,
 	// --session. RequireExisting refuses to make what is not there; ResetSession
