@@ -120,6 +120,13 @@ type ConnOptions struct {
 	Role    session.Role
 	Agent   string // default alias of session/new: --agent, ?agent=
 	Dialect bool   // the transport already told: subprotocol zeroclaw.acp.v1
+	// Agents are the only aliases the client may use; empty means all.
+	Agents []string
+	// ID names the connection: Acp-Connection-Id. Empty on pipes.
+	ID string
+	// Local says that the client is on this machine, and not through a proxy: its
+	// files are our files.
+	Local bool
 	// Drain bounds what goes on after the client closed its side.
 	Drain time.Duration
 
