@@ -79,10 +79,42 @@ type Granter interface {
 	Revoke(ctx context.Context, grants jsontext.Value) error
 }
 
+// Commander is a Handle that knows commands: prompts that mean something else
+// than words for the agent's model.
+type Commander interface {
+	Handle
+	// Command returns the command that a prompt's content means; false where it is
+	// a plain prompt. It does nothing and returns at once. It is asked about prompts
+	// that come while a turn runs; those that come to an idle session are given to
+	// Prompt, commands or not.
+	Command(content []jsontext.Value) (Command, bool)
+}
+
+// Command is a prompt that means a command.
+type Command struct {
+	// Run does it beside the running turn. Nil: the command needs a turn of its own
+	// and waits for it, whatever is configured for other prompts.
+	Run func(ctx context.Context, by Commanding) (CommandDone, error)
+}
+
+// Commanding is who gave a command, and to what.
+type Commanding struct {
+	Role   Role
+	Status Status
+}
+
+// CommandDone is what a command answers.
+type CommandDone struct {
+	Text string // Markdown, for people
+	// Stop asks the hub to cancel the running turn and every queued prompt.
+	Stop bool
+}
+
 // Turn is one prompt on its way to a driver.
 type Turn struct {
 	ID      string
 	Content []jsontext.Value // ACP ContentBlock, as the client sent them
+	Role    Role             // of who prompted
 	Hands   Hands
 }
 

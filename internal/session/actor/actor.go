@@ -129,6 +129,7 @@ type Actor struct {
 	closing *closing
 	ended   bool
 	sets    int // config changes under way
+	asides  int // commands that run beside a turn
 }
 
 // Start makes the actor of a session and brings what an earlier process left

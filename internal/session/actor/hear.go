@@ -192,7 +192,7 @@ func (a *Actor) dropRequests(reason string) {
 // busyNow reports whether the session has anything to do.
 func (a *Actor) busyNow() bool {
 	return a.turn != nil || a.next.Turn != nil || len(a.next.Queue) > 0 ||
-		a.desk.Len() > 0 || a.sets > 0 || a.driver.opening || a.steering != nil
+		a.desk.Len() > 0 || a.sets > 0 || a.asides > 0 || a.driver.opening || a.steering != nil
 }
 
 // watchIdle keeps the timer that asks for the session to be parked.

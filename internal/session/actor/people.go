@@ -76,6 +76,10 @@ func (a *Actor) Steer(ctx context.Context, c *attach.Cursor, content []jsontext.
 			a.begin(t)
 			a.then(func(err error) { reply(outcome{session.StartedNewTurn, t.id}, err) })
 		default:
+			if c, ok := a.command(t); ok {
+				a.steerCommand(t, c, func(how session.Steered, err error) { reply(outcome{how, t.id}, err) })
+				return
+			}
 			a.steer(t, func(how session.Steered, turn string, err error) { reply(outcome{how, turn}, err) })
 		}
 	})
@@ -113,7 +117,7 @@ func (a *Actor) steeredTurn(t, s *turn, err error, done func(session.Steered, st
 		done(session.SteerFailed, t.id, nil)
 	} else {
 		a.stageUser(t.id, s)
-		a.keepSteered(s.key, t.id)
+		a.keepJoined(s.key, t.id)
 		a.then(func(err error) { done(session.Injected, t.id, err) })
 	}
 	next := a.waiting
@@ -126,14 +130,17 @@ func (a *Actor) steeredTurn(t, s *turn, err error, done func(session.Steered, st
 // maxSteered bounds the keys kept of prompts that joined a turn.
 const maxSteered = 256
 
-func (a *Actor) keepSteered(key, turn string) {
+// keepJoined remembers such a key; nil when there is none.
+func (a *Actor) keepJoined(key, turn string) *session.Prompted {
 	if key == "" {
-		return
+		return nil
 	}
 	if len(a.steered) >= maxSteered {
 		clear(a.steered)
 	}
-	a.steered[key] = &session.Prompted{Turn: turn}
+	joined := &session.Prompted{Turn: turn}
+	a.steered[key] = joined
+	return joined
 }
 
 // Set changes a config option.
@@ -252,10 +259,17 @@ func (a *Actor) revoke(ctx context.Context, s *sink, g session.Granter, grants j
 // Status says what the session does now, as committed.
 func (a *Actor) Status(ctx context.Context) (session.Status, error) {
 	return call(ctx, a, func(reply func(session.Status, error)) {
-		s := session.Status{Active: true, Waiting: a.cfg.Board.Waiting()}
-		if t := a.seen.Turn; t != nil {
-			s.Running, s.Turn = true, t.ID
-		}
-		reply(s, nil)
+		reply(a.status(), nil)
 	})
+}
+
+func (a *Actor) status() session.Status {
+	s := session.Status{
+		Active: true, Waiting: a.cfg.Board.Waiting(),
+		Queued: len(a.seen.Queue), Asking: len(a.seen.Requests),
+	}
+	if t := a.seen.Turn; t != nil {
+		s.Running, s.Turn = true, t.ID
+	}
+	return s
 }

@@ -24,6 +24,7 @@ const codeInternal = -32603
 // turn is a prompt that waits or runs.
 type turn struct {
 	id, key, by string
+	role        session.Role // of who prompted
 	content     []jsontext.Value
 	said        []message // the content as what people see
 	hands       session.Hands
@@ -49,7 +50,7 @@ func (a *Actor) newTurn(c *attach.Cursor, req session.PromptRequest) (*turn, err
 		return nil, session.Invalidf("idempotency key of %d bytes is longer than %d", len(req.Key), maxKey)
 	}
 	t := &turn{
-		id: session.NewID("t"), key: req.Key, by: c.ID(),
+		id: session.NewID("t"), key: req.Key, by: c.ID(), role: c.Request().Role,
 		content: req.Content, hands: c.Request().Hands,
 	}
 	id := session.NewID("m")
@@ -57,7 +58,7 @@ func (a *Actor) newTurn(c *attach.Cursor, req session.PromptRequest) (*turn, err
 		if block.Kind() != jsontext.KindBeginObject || !block.IsValid() {
 			return nil, session.Invalidf("prompt holds a content block that is no JSON object")
 		}
-		body := a.userChunk(block, id)
+		body := a.chunk(session.KindUserMessage, block, id)
 		facts, err := ingest.Look(body)
 		if err != nil {
 			return nil, err
@@ -91,12 +92,15 @@ func (a *Actor) prompt(t *turn, exclusive bool, reply func(session.Prompted, err
 		a.then(func(err error) { reply(known, err) })
 		return
 	}
+	c, isCommand := a.command(t)
 	switch {
 	case a.closing != nil:
 		reply(session.Prompted{}, a.closing.refuse())
+	case isCommand && c.Run != nil:
+		a.aside(t, c, reply)
 	case a.busy() && (exclusive || a.limits.Concurrent == Reject):
 		reply(session.Prompted{}, session.ErrBusy)
-	case a.busy() && a.limits.Concurrent == Steer:
+	case a.busy() && a.limits.Concurrent == Steer && !isCommand:
 		a.steer(t, func(how session.Steered, turn string, err error) {
 			if how == session.Injected || err != nil {
 				reply(session.Prompted{Turn: turn}, err)
@@ -184,11 +188,13 @@ func (a *Actor) stageUser(turn string, t *turn) {
 	}
 }
 
-// userChunk puts a content block, as it came, into a session/update.
-func (a *Actor) userChunk(block jsontext.Value, message string) jsontext.Value {
+// chunk puts a content block, as it came, into a session/update.
+func (a *Actor) chunk(kind session.Kind, block jsontext.Value, message string) jsontext.Value {
 	id, _ := jsontext.AppendQuote(nil, a.cfg.Info.ID)
 	body := append(jsontext.Value(`{"sessionId":`), id...)
-	body = append(body, `,"update":{"sessionUpdate":"user_message_chunk","content":`...)
+	body = append(body, `,"update":{"sessionUpdate":"`...)
+	body = append(body, kind...)
+	body = append(body, `","content":`...)
 	body = append(body, block...)
 	body = append(body, `,"messageId":"`...)
 	body = append(body, message...)
@@ -211,7 +217,7 @@ func (a *Actor) launch(t *turn) {
 
 // drive runs on a goroutine of its own for as long as the driver takes.
 func (a *Actor) drive(t *turn, h session.Handle, epoch uint64) {
-	end, err := promptSafely(t.ctx, h, session.Turn{ID: t.id, Content: t.content, Hands: t.hands})
+	end, err := promptSafely(t.ctx, h, session.Turn{ID: t.id, Content: t.content, Role: t.role, Hands: t.hands})
 	a.mail.finish(item{epoch: epoch, done: &finished{turn: t, end: end, err: err}})
 }
 

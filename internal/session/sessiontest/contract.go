@@ -18,7 +18,7 @@ type contract struct {
 // RunHub tests sessions on a ledger: newLedger returns an empty one, which it
 // closes when the test ends.
 func RunHub(t *testing.T, newLedger func(t *testing.T) session.Ledger) {
-	for _, list := range [][]contract{turnContracts(), queueContracts(), callContracts(), peopleContracts(), viewContracts(), lifeContracts(), storeContracts()} {
+	for _, list := range [][]contract{turnContracts(), queueContracts(), commandContracts(), callContracts(), peopleContracts(), viewContracts(), lifeContracts(), storeContracts()} {
 		for _, c := range list {
 			t.Run(c.name, func(t *testing.T) {
 				c.test(NewEnv(t, newLedger(t), c.limits))

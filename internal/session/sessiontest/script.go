@@ -42,6 +42,13 @@ import (
 //	stop REASON        ends the turn with a stop reason
 //	fail TEXT          fails the turn
 //	die | panic        ends the driver
+//
+// Prompts that are commands (session.Commander) begin with a slash:
+//
+//	/echo TEXT         answers beside the turn that runs
+//	/halt              the same, and stops that turn and the queue
+//	/broken | /panic   fails beside it
+//	/turn TEXT         takes a turn of its own, which says the line
 type Script struct {
 	// OpenErr, if set, decides what Open answers.
 	OpenErr func(session.OpenRequest) error

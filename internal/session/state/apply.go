@@ -69,7 +69,9 @@ func (s *State) endTurn(e session.Event) {
 		s.Turn = nil
 	}
 	s.dequeue(b.Turn)
-	s.LastEnd = e.Seq
+	if s.Turn == nil { // else it is the end of a prompt beside the running turn
+		s.LastEnd = e.Seq
+	}
 	if i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.Turn == b.Turn }); i >= 0 {
 		if len(e.Body) > maxText {
 			b = brief(b)

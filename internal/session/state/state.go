@@ -30,7 +30,7 @@ type State struct {
 
 	Turn    *Turn       `json:"turn,omitzero"` // nil when idle
 	Queue   []Queued    `json:"queue,omitzero"`
-	LastEnd session.Seq `json:"lastEnd,omitzero"` // of the last turn_end
+	LastEnd session.Seq `json:"lastEnd,omitzero"` // of the last turn_end with no turn running
 
 	Calls    []Call      `json:"calls,omitzero"`    // open tool calls, in order of their start
 	Finished Finished    `json:"finished,omitzero"` // tool call ids that may not come again
