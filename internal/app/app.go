@@ -12,10 +12,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/door"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
@@ -61,6 +63,7 @@ type App struct {
 	durable bool // the store is on disk
 	hub     *hub.Hub
 	server  *serve.Server
+	door    atomic.Pointer[door.Door] // of the gateway; nil where there is none
 	auth    *auth
 	client  *http.Client // of all model providers, so that turns find connections open
 	started time.Time
@@ -178,7 +181,7 @@ func (a *App) openHub() {
 		Hub: a.hub, Agents: agents{a}, Auth: a.auth, Relay: relay{},
 		Version: a.opts.Version, Persistent: a.durable,
 		MaxSessions: limits.Sessions, SessionTimeout: limits.Idle,
-		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log, Redact: a.redact,
+		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log, Redact: a.redact, Admin: a.admin,
 	})
 }
 
