@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -113,17 +114,8 @@ func (a *App) checkScope(scope []string) error {
 	}
 	for _, alias := range scope {
 		if _, ok := c.Agents[alias]; !ok {
-			return fmt.Errorf("there is no agent %.80q; there are %s", alias, strings.Join(sortedAliases(c.Agents), ", "))
+			return fmt.Errorf("there is no agent %.80q; there are %s", alias, strings.Join(slices.Sorted(maps.Keys(c.Agents)), ", "))
 		}
 	}
 	return nil
-}
-
-func sortedAliases[T any](agents map[string]T) []string {
-	list := make([]string, 0, len(agents))
-	for alias := range agents {
-		list = append(list, alias)
-	}
-	slices.Sort(list)
-	return list
 }

@@ -43,7 +43,7 @@ func (s *Sessions) Revoke(ctx context.Context, id string, grants []policy.Grant)
 		return err
 	}
 	params := map[string]any{"sessionId": id, "grants": jsontext.Value(taken)}
-	if err := askThere(ctx, elsewhere.Socket, serve.MethodRevoke, params); err != nil {
+	if err := askThere(ctx, elsewhere.Socket, serve.MethodRevoke, params, nil); err != nil {
 		return fmt.Errorf("session %s is active in %s, which did not take the approval back: %w", id, s.who(elsewhere.Instance), err)
 	}
 	return nil

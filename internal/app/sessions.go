@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
-	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/acp/v1"
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
@@ -166,7 +164,7 @@ func (s *Sessions) Rename(ctx context.Context, id, title string) error {
 	if !ok {
 		return err
 	}
-	if err := askThere(ctx, elsewhere.Socket, v1.MethodSessionSetTitle, map[string]string{"sessionId": id, "title": title}); err != nil {
+	if err := askThere(ctx, elsewhere.Socket, v1.MethodSessionSetTitle, map[string]string{"sessionId": id, "title": title}, nil); err != nil {
 		return fmt.Errorf("session %s is active in %s, which did not rename it: %w", id, s.who(elsewhere.Instance), err)
 	}
 	return nil
@@ -178,26 +176,4 @@ func (s *Sessions) who(id string) string {
 		return fmt.Sprintf("process %d (instance %s)", p.PID, id)
 	}
 	return "instance " + id
-}
-
-// askThere makes one request, in ACP, of the instance behind a socket.
-func askThere(ctx context.Context, socket, method string, params any) error {
-	ctx, cancel := context.WithTimeout(ctx, askInstance)
-	defer cancel()
-	var d net.Dialer
-	nc, err := d.DialContext(ctx, "unix", socket)
-	if err != nil {
-		return err
-	}
-	conn := acp.NewConn(acp.NewStdio(nc, nc, 0), nil, nil)
-	ended := make(chan error, 1)
-	go func() { ended <- conn.Run(ctx) }()
-	agent := v1.AgentConn{Conn: conn}
-	_, err = agent.Initialize(ctx, &v1.InitializeRequest{ProtocolVersion: 1})
-	if err == nil {
-		_, err = conn.Call(ctx, method, params)
-	}
-	_ = conn.Close()
-	<-ended
-	return err
 }
