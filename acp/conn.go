@@ -49,6 +49,10 @@ type Options struct {
 	// arrival, like a Handler. fault is an *Error or a *MessageTooLargeError.
 	// A broken request whose id is known is answered all the same.
 	Malformed func(fault error)
+	// Answered, when set, is told of each request of the peer's once its answer
+	// is about to be written: fault is nil for a result, took the time since the
+	// request was read from the inbox. It must not block.
+	Answered func(method string, fault *Error, took time.Duration)
 	// Logger gets what the peer did wrong, never what it sent.
 	// Nil means no logging.
 	Logger *slog.Logger

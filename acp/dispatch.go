@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,6 +55,9 @@ func (c *Conn) dispatch(ctx context.Context, m message) {
 func (c *Conn) dispatchRequest(ctx context.Context, m message) {
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &Request{Method: m.method, Params: m.params, ID: m.id, conn: c, cancel: cancel}
+	if c.opts.Answered != nil {
+		r.begun = time.Now()
+	}
 	duplicate, closed := false, false
 	c.update(func(s *state) {
 		if closed = s.closed; closed {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -19,6 +20,7 @@ type Request struct {
 	ID     ID
 
 	conn      *Conn
+	begun     time.Time // zero unless Options.Answered wants to know
 	answered  atomic.Bool
 	cancelled atomic.Bool             // by the peer's $/cancel_request
 	cancel    context.CancelCauseFunc // ends the handler's context
@@ -29,7 +31,7 @@ type Request struct {
 // cannot be encoded becomes an internal error, so that the peer is not left
 // waiting. A second answer returns ErrAnswered and sends nothing.
 func (r *Request) Reply(result any) error {
-	return r.answer(func(e *encoder) (jsontext.Value, error) { return e.result(r.ID, result) })
+	return r.answer(nil, func(e *encoder) (jsontext.Value, error) { return e.result(r.ID, result) })
 }
 
 // ReplyRaw answers with a result that is JSON already. It is not validated.
@@ -43,7 +45,7 @@ func (r *Request) Fail(err error) error {
 	if errors.Is(err, context.Canceled) && r.cancelled.Load() {
 		fault = errCancelled
 	}
-	return r.answer(func(e *encoder) (jsontext.Value, error) { return e.failure(r.ID, fault) })
+	return r.answer(fault, func(e *encoder) (jsontext.Value, error) { return e.failure(r.ID, fault) })
 }
 
 // Go runs f on a goroutine of its own and answers with what it returns. A
@@ -82,8 +84,8 @@ func (c *Conn) logPanic(method string, p any) {
 	c.opts.Logger.Error("acp: a handler panicked", "method", method, "panic", what, "stack", string(debug.Stack()))
 }
 
-// answer encodes and sends the one answer of r.
-func (r *Request) answer(encode func(*encoder) (jsontext.Value, error)) error {
+// answer encodes and sends the one answer of r; fault is nil for a result.
+func (r *Request) answer(fault *Error, encode func(*encoder) (jsontext.Value, error)) error {
 	if r.answered.Swap(true) {
 		return ErrAnswered
 	}
@@ -100,7 +102,11 @@ func (r *Request) answer(encode func(*encoder) (jsontext.Value, error)) error {
 	msg, err := encode(e)
 	if err != nil {
 		e.buf.Reset()
-		msg, _ = e.failure(r.ID, Errorf(CodeInternalError, "internal error: the answer could not be encoded"))
+		fault = Errorf(CodeInternalError, "internal error: the answer could not be encoded")
+		msg, _ = e.failure(r.ID, fault)
+	}
+	if c.opts.Answered != nil {
+		c.opts.Answered(r.Method, fault, time.Since(r.begun))
 	}
 	return errors.Join(err, c.write(context.Background(), msg))
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -141,6 +143,42 @@ func TestPanicsAreContained(t *testing.T) {
 		}
 		if strings.Contains(text, "sk-secret") {
 			t.Errorf("the log repeats what was sent:\n%s", text)
+		}
+	})
+}
+
+func TestAnsweredIsToldOfEachAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type answer struct {
+			method string
+			code   ErrorCode
+			took   time.Duration
+		}
+		var got []answer
+		a, b := NewPipe()
+		h := newCapture()
+		startConn(t, a, h, &Options{Answered: func(method string, fault *Error, took time.Duration) {
+			e := answer{method: method, took: took}
+			if fault != nil {
+				e.code = fault.Code
+			}
+			got = append(got, e)
+		}})
+		p := peer{t, b}
+		p.send(`{"jsonrpc":"2.0","id":1,"method":"x"}`)
+		r := <-h.requests
+		<-h.contexts
+		time.Sleep(3 * time.Second)
+		go func() { _ = r.Reply(1) }()
+		p.expect(`{"jsonrpc":"2.0","id":1,"result":1}`)
+		p.send(`{"jsonrpc":"2.0","id":2,"method":"y"}`)
+		r = <-h.requests
+		<-h.contexts
+		go func() { _ = r.Fail(Errorf(CodeInvalidParams, "no")) }()
+		p.expect(`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"no"}}`)
+		want := []answer{{"x", 0, 3 * time.Second}, {"y", CodeInvalidParams, 0}}
+		if !slices.Equal(got, want) {
+			t.Errorf("told of %v, want %v", got, want)
 		}
 	})
 }

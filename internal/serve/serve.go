@@ -7,6 +7,8 @@ package serve
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,7 +85,10 @@ type Options struct {
 	// HandsTimeout bounds one fs request to a client.
 	HandsTimeout time.Duration
 	Logger       *slog.Logger
-	Redact       *secret.Redactor // takes secrets out of errors; nil does not
+	// Observe, if set, is told of each request when it is answered: fault is nil
+	// for a result. It must not block.
+	Observe func(o ConnOptions, method string, fault *acp.Error, took time.Duration)
+	Redact  *secret.Redactor // takes secrets out of errors; nil does not
 	// Admin answers the methods of MethodAdmin on connections with
 	// ConnOptions.Admin; nil: there are none.
 	Admin func(ctx context.Context, method string, params jsontext.Value) (any, error)
@@ -101,6 +106,9 @@ const defaultHandsTimeout = 30 * time.Second
 type Server struct {
 	opts   Options
 	frames sync.Pool // of *frames
+
+	mu    sync.Mutex
+	conns map[*conn]struct{} // that are served now
 }
 
 // New returns a Server.
@@ -111,7 +119,7 @@ func New(opts Options) *Server {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Server{opts: opts}
+	return &Server{opts: opts, conns: make(map[*conn]struct{})}
 }
 
 // ConnOptions are what the transport knows of one connection.
@@ -148,8 +156,59 @@ type ConnOptions struct {
 // Drain, cancelled; everything is answered before Serve returns.
 func (s *Server) Serve(ctx context.Context, mc acp.MessageConn, o ConnOptions) error {
 	c := newConn(s, o)
-	c.peer = acp.NewConn(mc, c, &acp.Options{Logger: s.opts.Logger})
+	c.peer = acp.NewConn(mc, c, &acp.Options{Logger: s.opts.Logger, Answered: s.observer(o)})
+	s.enter(c)
+	defer s.leave(c)
 	return c.run(ctx)
+}
+
+func (s *Server) observer(o ConnOptions) func(string, *acp.Error, time.Duration) {
+	observe := s.opts.Observe
+	if observe == nil {
+		return nil
+	}
+	return func(method string, fault *acp.Error, took time.Duration) { observe(o, method, fault, took) }
+}
+
+func (s *Server) enter(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns[c] = struct{}{}
+}
+
+func (s *Server) leave(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+}
+
+func (s *Server) all() []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.conns))
+}
+
+// Settle waits, after the hub was drained, until every client has what its
+// sessions had to say and the answers to its prompts, or ctx ends. The
+// connections can be closed then.
+func (s *Server) Settle(ctx context.Context) {
+	for _, c := range s.all() {
+		for _, v := range c.views() {
+			v.settle(ctx)
+		}
+	}
+}
+
+// settle waits for the pump of a session that was closed.
+func (v *view) settle(ctx context.Context) {
+	if v.relay != nil {
+		return
+	}
+	select {
+	case <-v.pump.Load().done:
+	case <-ctx.Done():
+	case <-v.conn.peer.Done():
+	}
 }
 
 // raw is shorthand for JSON that is passed on as it is.
