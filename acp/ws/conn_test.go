@@ -3,7 +3,6 @@ package ws
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -285,9 +284,4 @@ func readClose(t *testing.T, r io.Reader) (int, string) {
 			return int(payload[0])<<8 | int(payload[1]), string(payload[2:])
 		}
 	}
-}
-
-// plain is a client that trusts the test server.
-func plain() *http.Client {
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 }
