@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/grapnel-ai/grapnel/internal/door/address"
 )
 
 // validate checks what depends on more than one setting.
@@ -25,6 +27,7 @@ func (l *loader) validate() {
 		l.names(Path{"harnesses", id, "mcp_servers"}, c.Harnesses[id].MCPServers, "MCP server", keys(c.MCP.Servers))
 	}
 	l.defaultAgent()
+	l.gateway(Path{"gateway"}, c.Gateway)
 }
 
 func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
@@ -127,5 +130,22 @@ func (l *loader) defaultAgent() {
 		l.warn(at, "%s names agent %s, which does not exist; there are %s", at, strconv.Quote(alias), strings.Join(keys(l.config.Agents), ", "))
 	case !a.Enabled:
 		l.warn(at, "%s names agent %s, which is disabled", at, alias)
+	}
+}
+
+// gateway checks the lists that say who is let in: an entry that matches nothing,
+// or that someone takes for a wildcard, must not go unnoticed.
+func (l *loader) gateway(at Path, g Gateway) {
+	entries(l, at.with("allowed_origins"), g.AllowedOrigins, address.ParseOrigin)
+	entries(l, at.with("allowed_hosts"), g.AllowedHosts, address.ParseHost)
+	entries(l, at.with("trusted_proxies"), g.TrustedProxies, address.ParseNetwork)
+}
+
+// entries reports the entries of a list that cannot be parsed.
+func entries[T any](l *loader, at Path, list []string, parse func(string) (T, error)) {
+	for _, text := range list {
+		if _, err := parse(text); err != nil {
+			l.report(at, "%s has the entry %.100q: %v", at, text, err)
+		}
 	}
 }

@@ -37,6 +37,7 @@ type Door struct {
 	settings Settings
 	static   []entry
 	tokens   []record
+	known    []entry // of static and tokens; see settle
 	codes    []code
 	visits   map[*visit]struct{}
 	accounts map[string]*account
@@ -93,7 +94,7 @@ func (d *Door) Configure(s Settings) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settings, d.static = s, static
-	d.endGone()
+	d.settle()
 }
 
 // Guarded reports whether there is a credential that someone chose to set or

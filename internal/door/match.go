@@ -17,15 +17,14 @@ func (d *Door) match(c credential) (Pass, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.opts.Now()
-	all := d.entries()
 	if len(c.text) > longestCredential {
 		c.text = ""
 	}
-	at := find(all, hashOf(c.text))
-	if at < 0 || c.text == "" || all[at].kind != c.kind {
+	at := find(d.known, hashOf(c.text))
+	if at < 0 || c.text == "" || d.known[at].kind != c.kind {
 		return Pass{}, false
 	}
-	p := all[at].pass
+	p := d.known[at].pass
 	if ended(p.Expires, now) {
 		return Pass{}, false
 	}
@@ -33,15 +32,24 @@ func (d *Door) match(c credential) (Pass, bool) {
 	return p, true
 }
 
-// entries are all credentials there are: the static ones and the named ones.
-// d.mu is held.
-func (d *Door) entries() []entry {
-	all := make([]entry, 0, len(d.static)+len(d.tokens))
-	all = append(all, d.static...)
-	for i := range d.tokens {
-		all = append(all, d.tokens[i].entry())
+// settle makes known what credentials there are, the static ones and the named
+// ones, and ends the visits of those that are none any more. d.mu is held.
+func (d *Door) settle() {
+	known := make([]entry, 0, len(d.static)+len(d.tokens))
+	known = append(known, d.static...)
+	for _, t := range d.tokens {
+		known = append(known, t.entry())
 	}
-	return all
+	d.known = known
+	ids := make(map[string]bool, len(known))
+	for _, e := range known {
+		ids[e.pass.id] = true
+	}
+	for v := range d.visits {
+		if !ids[v.id] {
+			v.end(ErrRevoked)
+		}
+	}
 }
 
 // find returns the place of a hash, -1 when it is not there. It compares all of

@@ -68,7 +68,7 @@ func (d *Door) add(ctx context.Context, n NewToken, event audit.Event, by string
 		return Token{}, "", err
 	}
 	d.tokens = kept
-	d.endGone() // those of an expired token whose name it took
+	d.settle()
 	return r.Token, text, nil
 }
 
@@ -108,7 +108,7 @@ func (d *Door) Revoke(ctx context.Context, name string) error {
 	}
 	owner := d.tokens[at].Owner
 	d.tokens = slices.Delete(slices.Clone(d.tokens), at, at+1)
-	d.endGone()
+	d.settle()
 	err := saveTokens(d.opts.Path, d.tokens)
 	d.mu.Unlock()
 	if err != nil {

@@ -58,7 +58,7 @@ func (d *Door) Enter(ctx context.Context, p Pass) (inside context.Context, leave
 
 // good reports whether a credential is still one. d.mu is held.
 func (d *Door) good(p Pass) bool {
-	for _, e := range d.entries() {
+	for _, e := range d.known {
 		if e.pass.id == p.id {
 			return !ended(e.pass.Expires, d.opts.Now())
 		}
@@ -89,19 +89,6 @@ func (d *Door) leave(v *visit, owner string, expiry *time.Timer) {
 		expiry.Stop()
 	}
 	v.end(context.Canceled)
-}
-
-// endGone ends the visits whose credential is none any more. d.mu is held.
-func (d *Door) endGone() {
-	ids := make(map[string]bool)
-	for _, e := range d.entries() {
-		ids[e.pass.id] = true
-	}
-	for v := range d.visits {
-		if !ids[v.id] {
-			v.end(ErrRevoked)
-		}
-	}
 }
 
 // account finds or opens the account of an owner. d.mu is held.
