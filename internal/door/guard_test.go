@@ -42,15 +42,20 @@ func TestGuardWindow(t *testing.T) {
 		}
 	}
 	at := now.Add(time.Hour)
-	if g.fail("b", at) || g.fail("b", at.Add(time.Second)) || !g.fail("b", at.Add(2*time.Second)) {
-		t.Error("three within the window do not lock out")
-	}
-	if g.fail("a", at) || g.fail("a", at) {
-		t.Error("two after an hour lock out")
-	}
+	checkFailures(t, g, "b", at, false, false, true)
+	checkFailures(t, g, "a", at, false, false)
 	g.forgive("a")
-	if g.fail("a", at) || g.fail("a", at) {
-		t.Error("what was forgiven counts")
+	checkFailures(t, g, "a", at, false, false)
+}
+
+// checkFailures lets a source fail once for each of want, which says whether that
+// locks it out.
+func checkFailures(t *testing.T, g *guard, source string, now time.Time, want ...bool) {
+	t.Helper()
+	for i, w := range want {
+		if got := g.fail(source, now.Add(time.Duration(i)*time.Second)); got != w {
+			t.Errorf("failure %d of %s locks out: %v", i+1, source, got)
+		}
 	}
 }
 
