@@ -65,6 +65,7 @@ type App struct {
 	server  *serve.Server
 	door    atomic.Pointer[door.Door] // of the gateway; nil where there is none
 	auth    *auth
+	prices  prices
 	client  *http.Client // of all model providers, so that turns find connections open
 	started time.Time
 }

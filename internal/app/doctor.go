@@ -46,6 +46,9 @@ func (x Examination) examine(ctx context.Context) []doctor.Finding {
 	} else {
 		found = append(found, doctor.Store(ctx, c.StorePath(), peers)...)
 		found = append(found, doctor.Disk(c.DataPath()), doctor.Audit(c.DataPath()))
+		if f, some := doctor.Prices(c.PricesPath()); some {
+			found = append(found, f)
+		}
 		found = append(found, x.agents(ctx, c, conf)...)
 		found = append(found, x.sandbox(ctx, c, conf.getenv)...)
 		found = append(found, x.hooks(c)...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/model/price"
 	"github.com/grapnel-ai/grapnel/internal/model/provider"
 	"github.com/grapnel-ai/grapnel/internal/native"
 )
@@ -16,13 +17,21 @@ import (
 type chosen struct {
 	choice config.ProviderChoice
 	known  model.Provider // for Info only
+	prices *price.Book    // the user's own
 }
 
 func (c chosen) info(name string) model.Info {
 	if name == "" {
 		name = c.choice.Model
 	}
-	return c.known.Info(name)
+	info := c.known.Info(name)
+	if own, ok := c.prices.Find(name); ok {
+		info.Price = &own.Price
+		if own.ContextWindow > 0 {
+			info.ContextWindow = own.ContextWindow
+		}
+	}
+	return info
 }
 
 // providerOf finds an agent's provider without asking the network.
@@ -32,7 +41,7 @@ func (a *App) providerOf(c *config.Config, alias string) (chosen, error) {
 		return chosen{}, err
 	}
 	known, err := provider.New(a.providerConfig(choice, config.Credentials{}))
-	return chosen{choice, known}, err
+	return chosen{choice, known, a.prices.of(c, a.report)}, err
 }
 
 func (a *App) providerConfig(p config.ProviderChoice, secrets config.Credentials) provider.Config {

@@ -94,6 +94,10 @@ func (c *Config) DataPath() string { return c.home.abs(c.DataDir) }
 // StorePath returns the path of the session database.
 func (c *Config) StorePath() string { return filepath.Join(c.DataPath(), "sessions.db") }
 
+// PricesPath returns the file in which the user says what models cost. It need
+// not exist.
+func (c *Config) PricesPath() string { return filepath.Join(c.DataPath(), "prices.toml") }
+
 // WorkspacePath returns the agent's own directory as an absolute path. An alias
 // without a section gets the default place.
 func (c *Config) WorkspacePath(alias string) string {

@@ -39,7 +39,10 @@ func Check(home Home, environ []string) []Problem {
 	if err != nil {
 		return []Problem{{File: home.File(), Message: err.Error()}}
 	}
-	_, problems := load(home, text, environ)
+	c, problems := load(home, text, environ)
+	if c != nil {
+		problems = append(problems, c.prices()...)
+	}
 	return problems
 }
 

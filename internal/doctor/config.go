@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"os"
 
 	"github.com/grapnel-ai/grapnel/internal/config"
@@ -10,7 +11,7 @@ import (
 func Config(home config.Home, problems []config.Problem) []Finding {
 	var found []Finding
 	for _, p := range problems {
-		fix := "correct it in " + home.File()
+		fix := "correct it in " + cmp.Or(p.File, home.File())
 		if p.Var != "" {
 			fix = "correct or unset " + p.Var
 		}

@@ -7,6 +7,8 @@ package model
 import (
 	"context"
 	"time"
+
+	"github.com/grapnel-ai/grapnel/internal/model/price"
 )
 
 // Provider is one way to reach models. Implementations are safe for concurrent
@@ -151,17 +153,10 @@ type Info struct {
 	MaxOutput     int // tokens
 	Images, Audio bool
 	Thinking      []Level
-	Price         *Price
+	Price         *price.Price
 }
 
-// Price is what a model costs, in US dollars per million tokens.
-type Price struct {
-	Input, Output, CacheRead, CacheWrite float64
-}
-
-// Cost is the price of a usage in US dollars.
-func (p Price) Cost(u Usage) float64 {
-	const million = 1e6
-	return (float64(u.Input)*p.Input + float64(u.Output)*p.Output +
-		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / million
+// Cost is what a usage costs.
+func (u Usage) Cost(p price.Price) price.Bill {
+	return p.Cost(price.Tokens{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
 }

@@ -71,8 +71,8 @@ func (t *turn) tellUsage(ctx context.Context, _ string) (session.StopReason, err
 	u := t.past.usage
 	text := fmt.Sprintf("This session has used %d input tokens (%d of them cached) and %d output tokens.",
 		u.Input+u.CacheRead+u.CacheWrite, u.CacheRead, u.Output)
-	if t.past.cost > 0 {
-		text += fmt.Sprintf(" That is about %.2f USD.", t.past.cost)
+	if cost := t.past.cost.String(); cost != "" {
+		text += " That is " + cost + "."
 	}
 	if size := t.agent.Info(t.choice.Model).ContextWindow; size > 0 {
 		text += fmt.Sprintf(" The last step filled %d of the model's %d tokens.", t.past.window, size)

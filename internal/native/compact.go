@@ -53,7 +53,6 @@ func (t *turn) compact(ctx context.Context) error {
 	if err := t.keep(ctx, record{Compact: shortened(summary, t.past.messages[cut:])}); err != nil {
 		return err
 	}
-	t.past.window = 0 // known again after the next step
 	return t.showCompaction(ctx, id, "completed", summary, "")
 }
 

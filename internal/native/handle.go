@@ -48,7 +48,8 @@ type handle struct {
 	grants   grants
 	steering steering
 	findings findings
-	hid      atomic.Bool    // a secret was kept from the model
+	hid      atomic.Bool // a secret was kept from the model
+	used     atomic.Pointer[tally]
 	beside   chan struct{}  // holds a token for every subagent at work
 	freeing  sync.WaitGroup // ends of their sessions
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/model/price"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
@@ -21,8 +22,9 @@ type record struct {
 	Version int             `json:"v"`
 	Message *model.Message  `json:"message,omitzero"`
 	Compact []model.Message `json:"compact,omitzero"`
+	Reset   bool            `json:"reset,omitzero"` // history starts from nothing
 	Usage   *model.Usage    `json:"usage,omitzero"`
-	Cost    float64         `json:"cost,omitzero"`
+	Cost    price.Bill      `json:"cost,omitzero"`
 	Window  uint64          `json:"window,omitzero"` // tokens the step filled
 	// Spent is what a subagent's model steps cost.
 	Spent *spent `json:"spent,omitzero"`
@@ -35,14 +37,26 @@ type record struct {
 // One goroutine at a time uses it.
 type history struct {
 	messages []model.Message
-	usage    model.Usage // of the whole session
-	cost     float64
-	window   uint64          // tokens of the window filled by the last step
-	callIDs  map[string]bool // tool-call ids in messages
-	told     map[string]string
+	tally
+	callIDs map[string]bool // tool-call ids in messages
+	told    map[string]string
+}
+
+// tally is what a session has used so far.
+type tally struct {
+	usage  model.Usage
+	cost   price.Bill
+	window uint64 // tokens of the window filled by the last step
 }
 
 func newHistory() *history { return &history{callIDs: make(map[string]bool)} }
+
+// count lets others see what the session has used. The goroutine of the turn calls
+// it, or whoever opens the handle.
+func (h *handle) count() {
+	t := h.past.tally
+	h.used.Store(&t)
+}
 
 // readHistory rebuilds the projection of a restored session. A turn that was
 // interrupted between a tool call and its result gets the result it lacks.
@@ -67,8 +81,9 @@ func readHistory(ctx context.Context, events func(context.Context, func(session.
 }
 
 func (h *history) apply(r *record) {
-	if r.Compact != nil {
+	if r.Compact != nil || r.Reset {
 		h.messages = nil
+		h.window = 0 // known again after the next step
 		for _, m := range r.Compact {
 			h.add(m)
 		}
@@ -81,11 +96,11 @@ func (h *history) apply(r *record) {
 	}
 	if r.Spent != nil {
 		h.usage = h.usage.Add(r.Spent.Usage)
-		h.cost += r.Spent.Cost
+		h.cost = h.cost.Add(r.Spent.Cost)
 	}
 	if r.Usage != nil {
 		h.usage = h.usage.Add(*r.Usage)
-		h.cost += r.Cost
+		h.cost = h.cost.Add(r.Cost)
 		h.window = r.Window
 	}
 }
@@ -165,5 +180,6 @@ func (h *handle) keep(ctx context.Context, records ...record) error {
 	for i := range records {
 		h.past.apply(&records[i])
 	}
+	h.count()
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/model/price"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/tool"
@@ -41,10 +42,10 @@ type kin struct {
 // spent is what model steps have cost.
 type spent struct {
 	Usage model.Usage `json:"usage"`
-	Cost  float64     `json:"cost,omitzero"`
+	Cost  price.Bill  `json:"cost,omitzero"`
 }
 
-func (s spent) add(o spent) spent { return spent{s.Usage.Add(o.Usage), s.Cost + o.Cost} }
+func (s spent) add(o spent) spent { return spent{s.Usage.Add(o.Usage), s.Cost.Add(o.Cost)} }
 
 // spend counts what the subagent's model steps cost.
 func (k *kin) spend(s spent) {
@@ -160,7 +161,7 @@ func (h *handle) awaitFreed(ctx context.Context) {
 
 // keepSpent counts what a subagent cost as the session's own.
 func (t *turn) keepSpent(ctx context.Context, s spent) {
-	if s == (spent{}) {
+	if s.Usage == (model.Usage{}) && len(s.Cost) == 0 {
 		return
 	}
 	t.kin.spend(s)

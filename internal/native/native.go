@@ -132,11 +132,13 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 	if h.grants.list, err = readGrants(req.Info.Grants); err != nil {
 		return nil, err
 	}
+	h.past = newHistory()
 	if req.Restored {
 		if h.past, err = readHistory(ctx, req.History); err != nil {
 			return nil, err
 		}
 	}
+	h.count()
 	if h.roots, err = h.openRoots(); err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (t *turn) keepResponse(ctx context.Context, resp *model.Response) error {
 	if resp.Usage != (model.Usage{}) {
 		r := record{Usage: &resp.Usage, Window: resp.Usage.Context()}
 		if price := t.agent.Info(t.choice.Model).Price; price != nil {
-			r.Cost = price.Cost(resp.Usage)
+			r.Cost = resp.Usage.Cost(*price)
 		}
 		t.kin.spend(spent{resp.Usage, r.Cost})
 		records = append(records, r)

@@ -26,9 +26,6 @@ type turn struct {
 // Prompt implements session.Handle: model steps and tool calls until the model
 // has nothing more to do.
 func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, error) {
-	if h.past == nil {
-		h.past = newHistory()
-	}
 	t := &turn{handle: h, Turn: st, choice: h.choice()}
 	h.steering.begin()
 	stop, err := t.run(ctx)

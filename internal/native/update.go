@@ -124,28 +124,6 @@ func (h *handle) showPlan(ctx context.Context, entries []tool.PlanEntry) error {
 	}{session.KindPlan, entries})
 }
 
-// showUsage emits how full the window is and what the session has cost.
-func (t *turn) showUsage(ctx context.Context) error {
-	size := t.agent.Info(t.choice.Model).ContextWindow
-	if size <= 0 {
-		return nil
-	}
-	type cost struct {
-		Amount   float64 `json:"amount"`
-		Currency string  `json:"currency"`
-	}
-	u := struct {
-		Kind session.Kind `json:"sessionUpdate"`
-		Used uint64       `json:"used"`
-		Size int          `json:"size"`
-		Cost *cost        `json:"cost,omitzero"`
-	}{Kind: session.KindUsage, Used: t.past.window, Size: size}
-	if t.past.cost > 0 {
-		u.Cost = &cost{t.past.cost, "USD"}
-	}
-	return t.emit(ctx, session.KindUsage, session.Live, u)
-}
-
 // usageJSON is ACP Usage: the session's tokens so far.
 func usageJSON(u model.Usage) jsontext.Value {
 	input := u.Input + u.CacheRead + u.CacheWrite

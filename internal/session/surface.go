@@ -118,7 +118,6 @@ type Status struct {
 	Waiting bool // for an answer of a person
 	Turn    string
 	Queued  int // prompts that wait for the turn
-	Asking  int // requests to people that are open
 }
 
 // Attachment is one client's place in a session: a cursor on its ledger, not a

@@ -243,7 +243,7 @@ func TestErrorInsideTheStream(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	p := connect(t, &server{}, "claude-opus-5")
-	if info := p.Info(""); info.ContextWindow != 1_000_000 || info.MaxOutput != 128_000 || info.Price.Output != 25 || len(info.Thinking) != 4 {
+	if info := p.Info(""); info.ContextWindow != 1_000_000 || info.MaxOutput != 128_000 || info.Price.Output != 25_000_000 || len(info.Thinking) != 4 {
 		t.Errorf("claude-opus-5: %+v", info)
 	}
 	if info := p.Info("claude-haiku-4-5"); info.ContextWindow != 200_000 || info.MaxOutput != 64_000 {

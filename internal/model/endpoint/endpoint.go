@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/model/price"
 )
 
 // How long a server may say nothing. Models that think, and local ones that
@@ -38,7 +39,7 @@ type Config struct {
 	// ContextWindow in tokens overrides what is known of the model.
 	ContextWindow int
 	// Price overrides what is known of the model.
-	Price *model.Price
+	Price *price.Price
 	// Client sends the requests; nil means NewClient().
 	Client *http.Client
 	// FirstByte and Silence override DefaultFirstByte and DefaultSilence.

@@ -245,7 +245,7 @@ func TestWholeItems(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	p := connect(t, &server{}, "gpt-5.4-mini")
-	if info := p.Info(""); info.ContextWindow != 1_050_000 || info.Price.Input != 0.75 || len(info.Thinking) != 4 || !info.Images {
+	if info := p.Info(""); info.ContextWindow != 1_050_000 || info.Price.Input != 750_000 || len(info.Thinking) != 4 || !info.Images {
 		t.Errorf("gpt-5.4-mini: %+v", info)
 	}
 	if info := p.Info("gpt-4.1"); info.Thinking != nil {

@@ -325,7 +325,7 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info := router.Info(""); info.Price == nil || info.Price.Input != 3 {
+	if info := router.Info(""); info.Price == nil || info.Price.Input != 3_000_000 {
 		t.Errorf("OpenRouter: %+v", info)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/model/endpoint"
 	"github.com/grapnel-ai/grapnel/internal/model/openai"
 	"github.com/grapnel-ai/grapnel/internal/model/openaichat"
+	"github.com/grapnel-ai/grapnel/internal/model/price"
 )
 
 // Kind is the protocol that a provider speaks.
@@ -40,7 +41,7 @@ type Config struct {
 	Headers map[string]string
 	// ContextWindow in tokens and Price override what is known of the model.
 	ContextWindow int
-	Price         *model.Price
+	Price         *price.Price
 	// Retry is how failed steps are tried again.
 	Retry model.RetryPolicy
 	// Silence is how long the server may say nothing in mid-answer; 0 means

@@ -266,7 +266,7 @@ func (a *Actor) Status(ctx context.Context) (session.Status, error) {
 func (a *Actor) status() session.Status {
 	s := session.Status{
 		Active: true, Waiting: a.cfg.Board.Waiting(),
-		Queued: len(a.seen.Queue), Asking: len(a.seen.Requests),
+		Queued: len(a.seen.Queue),
 	}
 	if t := a.seen.Turn; t != nil {
 		s.Running, s.Turn = true, t.ID
