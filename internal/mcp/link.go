@@ -49,7 +49,7 @@ func newProcessLink(ctx context.Context, conf Server, o Options, secrets Secrets
 		}
 	}
 	return &processLink{
-		stdio:  &stdio.Transport{Spec: spec, Procs: o.Procs, Stderr: &stdio.Tail{}, Noise: &stdio.Tail{}},
+		stdio:  &stdio.Transport{Spec: spec, Procs: o.Procs, Stderr: &proc.Tail{}, Noise: &proc.Tail{}},
 		hidden: secrets.redactor(),
 		escape: boxed && !conf.FromClient && !o.MustConfine,
 	}, nil

@@ -32,7 +32,7 @@ type conn struct {
 	proc   *proc.Proc
 	stdin  io.WriteCloser
 	stdout *os.File
-	noise  *Tail
+	noise  *proc.Tail
 
 	// of Read alone
 	lines *lines
@@ -51,7 +51,7 @@ type conn struct {
 	failed  error               // of a write, once
 }
 
-func newConn(p *proc.Proc, stdout *os.File, noise *Tail, maxLine int) *conn {
+func newConn(p *proc.Proc, stdout *os.File, noise *proc.Tail, maxLine int) *conn {
 	if maxLine == 0 {
 		maxLine = MaxLine
 	}
@@ -158,7 +158,7 @@ func (c *conn) tooLong(l line) (jsonrpc.Message, error) {
 
 func (c *conn) putAside(text []byte) {
 	if c.noise != nil {
-		_, _ = c.noise.Write(text[:min(len(text), tailLine)])
+		_, _ = c.noise.Write(text)
 		_, _ = c.noise.Write([]byte{'\n'})
 	}
 }

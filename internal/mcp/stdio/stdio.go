@@ -38,10 +38,10 @@ type Transport struct {
 	// Procs starts the program and keeps it; nil starts it without a record.
 	Procs *proc.Custody
 	// Stderr gets what the program logs; nil drops it.
-	Stderr *Tail
+	Stderr *proc.Tail
 	// Noise gets lines of its standard output that are no messages; nil drops
 	// them.
-	Noise *Tail
+	Noise *proc.Tail
 	// MaxLine bounds one message in bytes; 0 means the constant MaxLine.
 	MaxLine int
 

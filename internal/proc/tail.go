@@ -1,4 +1,4 @@
-package stdio
+package proc
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ const (
 )
 
 // Tail keeps the last lines of what a program writes, however much that is. It
-// is an io.Writer that never fails, safe for concurrent use.
+// is an io.Writer that never fails, safe for concurrent use. The zero value is
+// ready.
 type Tail struct {
 	mu      sync.Mutex
 	lines   []string

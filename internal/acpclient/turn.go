@@ -1,0 +1,104 @@
+package acpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/grapnel-ai/grapnel/acp/v1"
+)
+
+// errCancelled is why a question goes away with its turn.
+var errCancelled = errors.New("the turn was cancelled")
+
+// errStuck is how a turn ends that would not.
+var errStuck = fmt.Errorf("%w: the agent did not end the turn when it was cancelled", ErrInterrupted)
+
+// prompt runs a turn and returns how it ended: nil, or one of the Err values.
+// When ctx ends, the turn is cancelled and its end awaited for a while.
+func (c *client) prompt(ctx context.Context, text string) error {
+	c.turnStarts()
+	ended := make(chan struct{})
+	defer close(ended)
+	call, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	go c.watch(ctx, ended, giveUp)
+	answer, err := c.agent.Prompt(call, &v1.PromptRequest{
+		SessionID: c.session,
+		Prompt:    []v1.ContentBlock{{Text: &v1.TextContent{Text: text}}},
+	})
+	switch {
+	case err != nil && ctx.Err() != nil && !c.ended():
+		return errStuck
+	case err != nil:
+		err = c.advise(c.gone(err))
+		if errors.Is(err, ErrFailed) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", ErrFailed, err)
+	}
+	c.view.turnEnds(answer.StopReason)
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return c.verdict(answer.StopReason)
+}
+
+// verdict is what the end of a turn means to a script.
+func (c *client) verdict(reason v1.StopReason) error {
+	c.mu.Lock()
+	denied := c.denied
+	c.mu.Unlock()
+	switch reason {
+	case v1.StopReasonEndTurn:
+		if denied {
+			return ErrDenied
+		}
+		return nil
+	case v1.StopReasonRefusal:
+		return ErrRefused
+	case v1.StopReasonMaxTokens, v1.StopReasonMaxTurnRequests:
+		return fmt.Errorf("%w: %s", ErrCapped, reason)
+	}
+	return fmt.Errorf("%w: the turn ended with %s", ErrFailed, reason)
+}
+
+// watch cancels the turn when ctx ends, and gives it up when it does not end
+// then.
+func (c *client) watch(ctx context.Context, ended <-chan struct{}, giveUp func()) {
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
+	c.cancel()
+	late, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	select {
+	case <-ended:
+	case <-late.Done():
+		giveUp()
+	}
+}
+
+// turnStarts makes ready for a turn's questions.
+func (c *client) turnStarts() {
+	c.view.turnStarts()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.denied = false
+	if c.asking.Err() != nil {
+		c.asking, c.withdraw = context.WithCancelCause(context.Background())
+	}
+}
+
+// cancel cancels the running turn: all its questions are answered as cancelled,
+// and the agent is told.
+func (c *client) cancel() {
+	c.mu.Lock()
+	c.withdraw(errCancelled)
+	c.mu.Unlock()
+	ctx, stop := context.WithTimeout(context.Background(), farewell)
+	defer stop()
+	_ = c.agent.Cancel(ctx, &v1.CancelNotification{SessionID: c.session}) // else the turn is given up
+}
