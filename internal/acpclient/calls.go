@@ -40,7 +40,7 @@ func (v *view) toolCall(t *v1.ToolCall) {
 		c.name = *t.Name
 	}
 	c.input, c.meta, c.locations, c.content = t.RawInput, t.Meta, t.Locations, t.Content
-	v.spoke = true
+	v.out.endMessage()
 	v.line(dim("* "), plain(c.heading()))
 	v.showDiffs(c)
 	v.ended(c)

@@ -80,6 +80,8 @@ func (c *console) endAnswer() {
 	}
 }
 
+func (c *console) endMessage() { c.endAnswer() }
+
 // show draws what is being typed.
 func (c *console) show(ed *lineedit.Editor) {
 	c.mu.Lock()

@@ -34,8 +34,7 @@ func (s *streams) aside(text string) { _, _ = io.WriteString(s.err, text) }
 // endAnswer leaves the line open: what is aside goes elsewhere.
 func (s *streams) endAnswer() {}
 
-// endTurn ends the line of the turn's answer.
-func (s *streams) endTurn() {
+func (s *streams) endMessage() {
 	if s.midline {
 		_, _ = io.WriteString(s.out, "\n")
 		s.midline = false
@@ -44,8 +43,7 @@ func (s *streams) endTurn() {
 
 // scripted sends every line of the input as a prompt.
 func scripted(ctx context.Context, o Options) (err error) {
-	out := &streams{out: o.Stdout, err: o.Stderr}
-	v := newView(out, false)
+	v := newView(&streams{out: o.Stdout, err: o.Stderr}, false)
 	var logging sync.Mutex
 	log := func(line string) {
 		logging.Lock()
@@ -60,11 +58,11 @@ func scripted(ctx context.Context, o Options) (err error) {
 	if err := c.start(ctx); err != nil {
 		return err
 	}
-	return c.script(ctx, out)
+	return c.script(ctx)
 }
 
 // script runs the prompts and returns the most serious end of them.
-func (c *client) script(ctx context.Context, out *streams) error {
+func (c *client) script(ctx context.Context) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	lines := prompts(reading, c.opts.Stdin)
@@ -83,7 +81,7 @@ func (c *client) script(ctx context.Context, out *streams) error {
 				return fmt.Errorf("read the prompts: %w", line.err)
 			}
 			err := c.prompt(ctx, line.text)
-			out.endTurn()
+			c.view.flush()
 			worst = worse(worst, err)
 			switch {
 			case errors.Is(err, ErrInterrupted):

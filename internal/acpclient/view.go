@@ -15,8 +15,11 @@ type output interface {
 	answer(text string)
 	// aside writes whole lines about everything else.
 	aside(text string)
-	// endAnswer ends the line of an answer, if one is open.
+	// endAnswer makes way for an aside, where both are on the same screen.
 	endAnswer()
+	// endMessage ends the line of an answer, if one is open: what comes next is
+	// another one.
+	endMessage()
 }
 
 // block is what the text shown last belongs to.
@@ -38,10 +41,10 @@ type view struct {
 	mu       sync.Mutex
 	out      output
 	block    block
-	unended  string // of a thought or a person's words: a line that goes on
-	history  bool   // what comes was said before
-	spoke    bool   // the turn has shown something
-	answered bool   // the turn has shown an answer
+	unended  string       // of a thought or a person's words: a line that goes on
+	history  bool         // what comes was said before
+	answered bool         // the turn has shown an answer
+	message  v1.MessageID // of the answer shown last
 	calls    map[v1.ToolCallID]*call
 	plan     string
 	usage    *v1.UsageUpdate
@@ -59,6 +62,10 @@ func (v *view) update(u *v1.SessionUpdate) {
 	defer v.mu.Unlock()
 	switch {
 	case u.AgentMessageChunk != nil:
+		if id := u.AgentMessageChunk.MessageID; id != nil && *id != v.message {
+			v.message = *id
+			v.out.endMessage()
+		}
 		v.chunk(blockAnswer, u.AgentMessageChunk.Content)
 	case u.AgentThoughtChunk != nil:
 		v.chunk(blockThought, u.AgentThoughtChunk.Content)
@@ -98,7 +105,6 @@ func (v *view) chunk(b block, content v1.ContentBlock) {
 		v.endBlock()
 		v.block = b
 	}
-	v.spoke = v.spoke || b != blockUser
 	if b == blockAnswer && !v.history {
 		v.answered = true
 		v.out.answer(text)
@@ -200,7 +206,7 @@ func (v *view) showPlan(entries []v1.PlanEntry) {
 func (v *view) turnStarts() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.spoke, v.answered = false, false
+	v.answered = false
 }
 
 // turnEnds tells how a turn ended, where that is not plain to see.
@@ -208,6 +214,7 @@ func (v *view) turnEnds(reason v1.StopReason) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.endBlock()
+	v.out.endMessage()
 	if !v.answered && reason == v1.StopReasonEndTurn {
 		v.line(dim("(empty reply)"))
 	}
@@ -236,6 +243,14 @@ func (v *view) replaying(on bool) {
 	defer v.mu.Unlock()
 	v.endBlock()
 	v.history = on
+}
+
+// flush ends whatever is being shown.
+func (v *view) flush() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.endBlock()
+	v.out.endMessage()
 }
 
 // complain shows an error, line by line.

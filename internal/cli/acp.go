@@ -32,7 +32,8 @@ editor to start. stdout carries protocol messages and nothing else; logs go to
 stderr. It ends when stdin is closed, after finishing or cancelling what runs.
 
 With the word setup it is grapnel setup instead: an editor that lets its user log
-in appends that word to the command line it starts grapnel with.`,
+in appends that word to the command line it starts grapnel with. To talk to an
+agent yourself, see grapnel acp client.`,
 		Args:      optionally(setupWord),
 		ValidArgs: []string{setupWord},
 		RunE: i.action(func(cmd *cobra.Command, args []string) error {
@@ -50,6 +51,7 @@ in appends that word to the command line it starts grapnel with.`,
 	cmd.Flags().StringVar(&f.agent, "agent", "", "agent `alias` of sessions that name none")
 	cmd.Flags().IntVar(&f.maxSessions, "max-sessions", 0, "`number` of sessions that may be active (default acp.max_sessions)")
 	cmd.Flags().IntVar(&f.timeout, "session-timeout", 0, "idle `seconds` before a session is parked (default acp.session_timeout_secs)")
+	cmd.AddCommand(i.acpClientCommand())
 	return cmd
 }
 

@@ -42,16 +42,19 @@ type Env struct {
 func Run(ctx context.Context, env Env) int {
 	i := &invocation{env: env}
 	root := i.root()
-	root.SetArgs(append([]string{}, env.Args...)) // nil would mean os.Args
+	args, theirs := cutServerArgs(env.Args)
+	i.serverArgs = theirs
+	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	return i.exit(ctx, root.ExecuteContext(ctx))
 }
 
 // invocation is one run of the program: its world and the global flags.
 type invocation struct {
-	env       Env
-	configDir string
-	verbose   bool
-	ran       bool // a command was found and its arguments were right
+	env        Env
+	configDir  string
+	serverArgs []string // what acp client was given for its server
+	verbose    bool
+	ran        bool // a command was found and its arguments were right
 }
 
 // root builds the command tree.

@@ -98,6 +98,12 @@ var forbidden = []arrow{
 		"app wires everyone, nobody knows app",
 	},
 	{[]string{"internal/app"}, []string{"internal/cli"}, nil, "cli parses and calls app"},
+	{
+		[]string{"internal/acpclient", "internal/hands", "internal/lineedit", "internal/readproof"},
+		[]string{"internal/ledger", "internal/session", "internal/serve", "internal/native", "internal/config"},
+		nil,
+		"a client knows an agent by the protocol only",
+	},
 	{[]string{"internal/bridge", "cmd/grapnel-acp-bridge"}, []string{"internal/ledger"}, nil, "the bridge links no store"},
 }
 

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/acp/ws"
+	"github.com/grapnel-ai/grapnel/internal/acpclient"
+	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/proc"
+	"github.com/grapnel-ai/grapnel/internal/secret"
+)
+
+// started are the options for an agent that is started. This program itself
+// needs its configuration and keys; another one gets no secret of ours.
+func (i *invocation) started(o *acpclient.Options, f acpClientFlags) error {
+	if f.server != "" {
+		o.Server = append([]string{f.server}, i.serverArgs...)
+		o.ServerEnv = append(clientEnviron(i.env.Environ), i.passed(f.pass)...)
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the grapnel binary to start: %w", err)
+	}
+	o.Server = []string{self}
+	if i.configDir != "" {
+		o.Server = append(o.Server, "--config-dir", i.configDir)
+	}
+	if len(i.serverArgs) == 0 || i.serverArgs[0] != "acp" {
+		o.Server = append(o.Server, "acp")
+	}
+	o.Server = append(o.Server, i.serverArgs...)
+	o.ServerEnv = append(withoutShell(i.env.Environ), i.passed(f.pass)...)
+	o.ServerEnv = append(o.ServerEnv, clientShell)
+	return nil
+}
+
+// clientShell tells a server who started it.
+const clientShell = "GRAPNEL_SHELL=acp-client"
+
+// clientEnviron is the environment without our secrets.
+func clientEnviron(environ []string) []string {
+	var harmless []string
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !secret.SecretName(name) && !secret.Sensitive(name, value) {
+			harmless = append(harmless, name)
+		}
+	}
+	return append(withoutShell(proc.Environ(environ, harmless...)), clientShell)
+}
+
+func withoutShell(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, "GRAPNEL_SHELL=") })
+}
+
+// passed are variables that the user lets through by name.
+func (i *invocation) passed(names []string) []string {
+	var env []string
+	for _, name := range names {
+		if strings.Contains(name, "=") {
+			env = append(env, name)
+		} else if at := slices.IndexFunc(i.env.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }); at >= 0 {
+			env = append(env, i.env.Environ[at])
+		}
+	}
+	return env
+}
+
+// clientSecrets knows what must not be in the wire log.
+func (i *invocation) clientSecrets() *secret.Redactor {
+	r := secret.NewRedactor()
+	for _, entry := range i.env.Environ {
+		if name, value, ok := strings.Cut(entry, "="); ok && secret.Sensitive(name, value) {
+			r.Add(value)
+		}
+	}
+	return r
+}
+
+// forbidden are the places where credentials live.
+func (i *invocation) forbidden() []string {
+	home := i.getenv("HOME")
+	var list []string
+	for _, p := range config.Default().Autonomy.ForbiddenPaths {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok && home != "" {
+			p = filepath.Join(home, rest)
+		}
+		if filepath.IsAbs(p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// dialed are the options for a gateway. Its agents work on its machine, so that
+// nothing of this one is served unless the user says so.
+func (i *invocation) dialed(o *acpclient.Options, f acpClientFlags, secrets *secret.Redactor) error {
+	address, err := gatewayAddress(f.url)
+	if err != nil {
+		return err
+	}
+	o.Terminals = f.tools == "client"
+	o.Files = f.files || o.Terminals
+	header := http.Header{}
+	if f.tokenFile != "" {
+		token, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return fmt.Errorf("read the token: %w", err)
+		}
+		value := strings.TrimSpace(string(token))
+		secrets.Add(value)
+		header.Set("Authorization", "Bearer "+value)
+	}
+	o.Dial = func(ctx context.Context) (acp.MessageConn, error) {
+		return ws.Dial(ctx, address, ws.DialOptions{Header: header})
+	}
+	return nil
+}
+
+// gatewayAddress is where a gateway speaks ACP.
+func gatewayAddress(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return "", usagef("--url must be an address like wss://host:42617, not %q", text)
+	}
+	switch u.Scheme {
+	case "http":
+		u.Scheme = "ws"
+	case "https":
+		u.Scheme = "wss"
+	case "ws", "wss":
+	default:
+		return "", usagef("--url must begin with wss, ws, https or http, not %q", u.Scheme)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/acp"
+	}
+	return u.String(), nil
+}
