@@ -75,7 +75,7 @@ func (a *App) accept(ctx context.Context, l net.Listener) {
 
 func (a *App) serveSocket(ctx context.Context, nc net.Conn) {
 	mc := acp.NewStdio(nc, impatient{nc, stallLimit}, a.conf.orDefault().ACP.MaxMessageBytes)
-	err := a.server.Serve(ctx, mc, serve.ConnOptions{Owner: localOwner, Role: session.Approver, Admin: true})
+	err := a.server.Serve(ctx, mc, serve.ConnOptions{Owner: localOwner, Role: session.Approver, Admin: true, Local: true})
 	if err != nil && ctx.Err() == nil {
 		a.log.Debug("connection on the instance's socket ended", "err", err)
 	}

@@ -31,7 +31,7 @@ func (a *App) ServeStdio(quit context.Context, in io.Reader, out io.Writer, agen
 	}
 	mc := acp.NewStdio(untilDone(quit, in), out, a.conf.orDefault().ACP.MaxMessageBytes)
 	err := a.server.Serve(ctx, mc, serve.ConnOptions{
-		Owner: localOwner, Role: session.Approver, Agent: agent, Drain: stdioDrain,
+		Owner: localOwner, Role: session.Approver, Agent: agent, Drain: stdioDrain, Local: true,
 	})
 	if errors.Is(err, syscall.EPIPE) {
 		return nil // the client is gone: that ends a connection as a close does

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -195,12 +196,16 @@ func TestS12LoadChangesNothingInTheList(t *testing.T) {
 	a, s := w.Opened()
 	a.Prompt(s, "D:SAY hi")
 	a.New()
-	before := string(a.Call("session/list", object{}).Result)
+	// What a session does now is no property that a load could change.
+	list := func(c interface{ Call(string, any) Message }) string {
+		return regexp.MustCompile(`"state":"[a-z_]+"`).ReplaceAllString(string(c.Call("session/list", object{}).Result), "")
+	}
+	before := list(a)
 	a.Quit()
 	b := w.Start()
 	b.Init()
 	b.Must("session/load", w.LoadParams(s), nil)
-	if after := string(b.Call("session/list", object{}).Result); after != before {
+	if after := list(b); after != before {
 		t.Errorf("before %s\nafter  %s", before, after)
 	}
 }

@@ -194,7 +194,7 @@ func TestStoreOfANewerVersion(t *testing.T) {
 	}
 	a := w.Start()
 	checkInMemory(t, a)
-	wantReport(t, a, `grapnel: sessions are kept in memory only: session store \S+ has version 99, this grapnel knows up to 2: upgrade grapnel`)
+	wantReport(t, a, `grapnel: sessions are kept in memory only: session store \S+ has version 99, this grapnel knows up to 3: upgrade grapnel`)
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the store was changed: %v", err)
 	}

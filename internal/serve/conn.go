@@ -23,20 +23,25 @@ type conn struct {
 	opts   ConnOptions
 	peer   *acp.Conn
 	lanes  lanes
-	tasks  sync.WaitGroup // what runs beside the lanes
+	tasks  sync.WaitGroup // what runs, in the lanes and beside them
 	room   room           // what waits or runs in either
 
 	initialized atomic.Bool
 	dialect     atomic.Bool // sticky once detected
 
+	choosing sync.Mutex // held while a session/new chooses by a name
+	reset    bool       // what the connection's options name was reset; guarded by choosing
+
 	mu       sync.Mutex
 	caps     caps
 	sessions map[string]*view
+	home     *relay          // to the gateway, where the options' sessions are; or nil
 	ctx      context.Context // of the connection's work; ends after the drain
 }
 
 func newConn(s *Server, o ConnOptions) *conn {
 	c := &conn{server: s, opts: o, sessions: make(map[string]*view)}
+	c.lanes.wg = &c.tasks
 	c.dialect.Store(o.Dialect)
 	return c
 }
@@ -114,7 +119,6 @@ func (c *conn) leave() {
 	idle := make(chan struct{})
 	go func() {
 		defer close(idle)
-		c.lanes.wait()
 		c.tasks.Wait()
 		for _, v := range c.views() {
 			v.pump.Load().finish()
@@ -135,7 +139,7 @@ func (c *conn) leave() {
 }
 
 // hub is the hub as the connection's owner may use it.
-func (c *conn) hub() hub.Owned { return c.server.opts.Hub.Of(c.opts.Owner) }
+func (c *conn) hub() hub.Owned { return c.server.opts.Hub.Of(c.opts.Owner).Within(c.opts.Agents) }
 
 func (c *conn) context() context.Context {
 	c.mu.Lock()
@@ -297,6 +301,8 @@ func (c *conn) connectionMethod(name string) (connectionFunc, bool) {
 		return c.newSession, true
 	case "session/list":
 		return c.list, true
+	case MethodSearch:
+		return c.search, true
 	}
 	return nil, false
 }
@@ -328,6 +334,10 @@ func (c *conn) sessionMethod(name string) (sessionFunc, bool) {
 		return c.set, true
 	case MethodRevoke:
 		return c.revoke, true
+	case MethodShare:
+		return c.share, true
+	case MethodLabel:
+		return c.label, true
 	case "session/set_title":
 		return c.setTitle, true
 	case "session/archive", "session/unarchive":

@@ -10,6 +10,33 @@ import (
 // placeholderCwd is what some clients send for "anywhere".
 const placeholderCwd = "."
 
+// workDir is resolveCwd for this connection. A directory that is the client's,
+// because all hands are, is taken by its name.
+func (c *conn) workDir(asked, workspace string) (string, error) {
+	if !c.capabilities().handsOnly {
+		return c.server.resolveCwd(asked, workspace)
+	}
+	if !filepath.IsAbs(asked) {
+		return "", session.Invalidf("cwd must be an absolute path of the client, not %q", asked)
+	}
+	return filepath.Clean(asked), nil
+}
+
+// roots checks additional directories the same way; none may be relative.
+func (c *conn) roots(dirs []string) ([]string, error) {
+	if !c.capabilities().handsOnly {
+		return resolveRoots(dirs)
+	}
+	roots := make([]string, 0, len(dirs))
+	for _, d := range dirs {
+		if !filepath.IsAbs(d) {
+			return nil, session.Invalidf("additionalDirectories must be absolute paths, not %q", d)
+		}
+		roots = append(roots, filepath.Clean(d))
+	}
+	return roots, nil
+}
+
 // resolveCwd turns the directory a client asked for into the session's
 // boundary: absolute, through symlinks, existing. None, the placeholder and
 // the install root mean the agent's workspace.

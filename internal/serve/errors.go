@@ -50,6 +50,8 @@ func (c *conn) wireError(err error, id string) *acp.Error {
 		return c.notFound(id)
 	case errors.Is(err, session.ErrSessionLimit):
 		return newError(codeSessionLimit, session.ErrSessionLimit.Error(), errorData{Reason: "SESSION_LIMIT_REACHED"})
+	case errors.Is(err, session.ErrRole):
+		return newError(acp.CodeInternalError, err.Error(), errorData{id, "ROLE"})
 	case errors.Is(err, session.ErrBusy):
 		return c.busy(id)
 	case errors.As(err, &invalid):

@@ -28,6 +28,8 @@ func (v *view) appendFrame(dst []byte, e *session.Event, replayed bool) []byte {
 		if !v.conn.capabilities().notices {
 			return append(dst, noticeAsText(v.id, e.Body)...)
 		}
+	case session.KindInfo:
+		e = v.infoEvent(e)
 	case session.KindCompaction, session.KindCompactChunk:
 		if !v.conn.capabilities().compaction {
 			return dst

@@ -23,17 +23,25 @@ type hands struct {
 
 func (h *hands) bind(id string) { h.id.Store(&id) }
 
-// offered are the parts the client declared. Half a file system would show an
-// agent files it cannot change, so both directions are needed.
-func (h *hands) offered(c caps) session.Hands {
-	var s session.Hands
+// offered are the parts the client declared, where its files are the session's:
+// on this machine, where it says so, and where all hands are to be its own. Half a
+// file system would show an agent files it cannot change, so both directions are
+// needed.
+func (h *hands) offered(c caps) (session.Hands, error) {
+	if c.handsOnly && !(c.readFile && c.writeFile && c.terminal) {
+		return session.Hands{}, session.Invalidf(`tools "client" needs a client that declares fs.readTextFile, fs.writeTextFile and terminal`)
+	}
+	s := session.Hands{Only: c.handsOnly}
+	if !h.conn.opts.Local && !c.clientFs && !c.handsOnly {
+		return s, nil
+	}
 	if c.readFile && c.writeFile {
 		s.FS = h
 	}
 	if c.terminal {
 		s.Terminals = h
 	}
-	return s
+	return s, nil
 }
 
 // call asks the client; into may be nil.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
 // protocolVersion is the only version served.
@@ -21,7 +22,9 @@ type caps struct {
 	elicitForm                    bool
 	notices, compaction           bool
 	booleans                      bool
-	declared                      raw // as the client wrote it
+	clientFs                      bool // its paths are ours, although it is not on this machine
+	handsOnly                     bool // nothing is to be done here, all of it there
+	declared                      raw  // as the client wrote it
 }
 
 // initializeParams is read leniently: each part on its own, so that one bad
@@ -49,6 +52,10 @@ func (c *conn) initialize(req *acp.Request) {
 	declared := p.ClientCapabilities
 	if isNull(declared) {
 		declared = p.Capabilities
+	}
+	if err := c.actFor(declared); err != nil {
+		c.fail(req, c.wireError(err, ""))
+		return
 	}
 	c.mu.Lock()
 	c.caps = readCaps(declared)
@@ -91,6 +98,8 @@ func readCaps(v raw) caps {
 		notices:      present(v, "session", "notices"),
 		compaction:   present(v, "session", "compaction"),
 		booleans:     present(v, "session", "configOptions", "boolean"),
+		clientFs:     isTrue(v, "_meta", "grapnel", "clientFs"),
+		handsOnly:    string(lookup(v, "_meta", "grapnel", "tools")) == `"client"`,
 	}
 }
 
@@ -142,6 +151,22 @@ type agentCapabilities struct {
 	McpCapabilities     mcpCapabilities      `json:"mcpCapabilities"`
 	SessionCapabilities *sessionCapabilities `json:"sessionCapabilities,omitzero"`
 	Auth                authCapabilities     `json:"auth"`
+	Meta                capabilitiesMeta     `json:"_meta"`
+}
+
+// capabilitiesMeta says which extensions are served (docs/protocol-extensions.md).
+type capabilitiesMeta struct {
+	Grapnel grapnelCapabilities `json:"grapnel"`
+}
+
+type grapnelCapabilities struct {
+	Seq          bool     `json:"seq"`          // updates carry _meta.grapnel.seq
+	Resume       bool     `json:"after"`        // load and resume take _meta.grapnel.after
+	PromptKeys   bool     `json:"promptKeys"`   // prompts take _meta.grapnel.key
+	Roles        []string `json:"roles"`        // new, load and resume take _meta.grapnel.role
+	SessionKeys  bool     `json:"sessionKeys"`  // session/new takes _meta.sessionKey
+	ListPageSize int      `json:"listPageSize"` // most rows of a page of session/list
+	Methods      []string `json:"methods"`
 }
 
 type promptCapabilities struct {
@@ -200,10 +225,24 @@ func (c *conn) initializeResult() initializeResult {
 	if o.Persistent {
 		r.AgentCapabilities.SessionCapabilities = &sessionCapabilities{}
 	}
+	r.AgentCapabilities.Meta.Grapnel = c.extensions()
 	r.Meta.Steering.Supported = true
 	r.Meta.ZeroClaw = dialectMeta{MaxSessions: o.MaxSessions, SessionTimeoutSecs: int(o.SessionTimeout.Seconds())}
 	if known {
 		r.Meta.ZeroClaw.DefaultModel = agent.Model
 	}
 	return r
+}
+
+// extensions are what this server adds to the protocol.
+func (c *conn) extensions() grapnelCapabilities {
+	g := grapnelCapabilities{Seq: true, PromptKeys: true, Roles: []string{}, Methods: []string{}}
+	for role := session.Observer; role <= c.opts.Role; role++ {
+		g.Roles = append(g.Roles, role.String())
+	}
+	if c.server.opts.Persistent {
+		g.Resume, g.SessionKeys, g.ListPageSize = true, true, listPage
+		g.Methods = []string{MethodSearch, MethodLabel, MethodShare, MethodRevoke}
+	}
+	return g
 }

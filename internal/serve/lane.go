@@ -5,9 +5,10 @@ import "sync"
 // lanes run work in order per key and concurrently between keys. A lane has a
 // goroutine only while it has work.
 type lanes struct {
+	wg *sync.WaitGroup // counts the lanes that have work
+
 	mu   sync.Mutex
 	work map[string][]func()
-	wg   sync.WaitGroup
 }
 
 // do appends f to key's lane; it never blocks.
@@ -41,6 +42,3 @@ func (l *lanes) run(key string) {
 		f()
 	}
 }
-
-// wait returns when all lanes are idle.
-func (l *lanes) wait() { l.wg.Wait() }

@@ -40,7 +40,7 @@ func (v *view) offer(r session.Request) {
 		prefix = dialectRequestPrefix
 		body = dialectPermission(body)
 	}
-	if v.conn.opts.Role < session.Approver {
+	if v.att().Role() < session.Approver {
 		return
 	}
 	ctx, cancel := context.WithCancel(v.conn.context())

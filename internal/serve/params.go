@@ -36,10 +36,19 @@ type params struct {
 	Title    string `json:"title"`
 	Grants   raw    `json:"grants"`
 
+	Owner  string  `json:"owner"`
+	Role   string  `json:"role"`
+	Revoke bool    `json:"revoke"`
+	Label  *string `json:"label"`
+	Text   string  `json:"text"`
+	Limit  raw     `json:"limit"`
+
 	Cursor   string `json:"cursor"`
 	Archived string `json:"archived"`
 
 	Meta raw `json:"_meta"`
+
+	reports []raw // what the client is to be told when it has joined
 }
 
 // parseParams reads the params of a session method; absent ones are empty.

@@ -21,6 +21,8 @@ type pump struct {
 	// ready, if not nil, is called once: when the past has been written, or
 	// with the reason why it cannot be.
 	ready func(error)
+	// reports are for this client alone, once it has its response.
+	reports []raw
 }
 
 // everything is beyond all events.
@@ -130,5 +132,5 @@ func (v *view) reached(p *pump) {
 	if p.ready != nil {
 		p.ready(nil)
 	}
-	v.begin(p.att)
+	v.begin(p)
 }

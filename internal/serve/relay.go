@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -41,16 +42,23 @@ type relay struct {
 type forwarded struct {
 	*acp.Request
 	call *acp.Pending
+	// told, if not nil, makes our client's answer of the owner's.
+	told func(raw) (raw, error)
 }
 
 // relayTo answers a load or resume by having the owning instance answer it.
 func (c *conn) relayTo(ctx context.Context, req *acp.Request, r *relay) {
 	// The view is in place before the request goes out: what the owner sends
 	// with its answer already belongs to it.
-	c.mu.Lock()
-	c.sessions[r.id] = &view{id: r.id, conn: c, relay: r}
-	c.mu.Unlock()
+	c.relayed(r.id, r)
 	r.forward(ctx, req)
+}
+
+// relayed makes a session one that is run elsewhere.
+func (c *conn) relayed(id string, r *relay) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sessions[id] = &view{id: id, conn: c, relay: r}
 }
 
 // refuse fails a request about a session that is not attached here; where the
@@ -91,7 +99,11 @@ func (c *conn) reach(ctx context.Context, id string, at *session.ActiveElsewhere
 		_ = r.peer.Run(work) // its end is told below, whatever the cause
 		r.ended()
 	})
-	if _, err := r.peer.Call(ctx, "initialize", c.relayInitialize()); err != nil {
+	params, err := c.relayInitialize()
+	if err == nil {
+		_, err = r.peer.Call(ctx, "initialize", params)
+	}
+	if err != nil {
 		stop()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -107,31 +119,60 @@ func unreachable(id string, err error) error {
 		errorData{SessionID: id})
 }
 
-func (c *conn) relayInitialize() any {
+func (c *conn) relayInitialize() (any, error) {
 	declared := c.capabilities().declared
-	if isNull(declared) {
-		declared = raw("{}")
+	declared, err := withGrapnel(declared, "onBehalf", c.behalf())
+	if err != nil {
+		return nil, err
 	}
 	return struct {
 		ProtocolVersion int `json:"protocolVersion"`
 		Capabilities    raw `json:"clientCapabilities"`
-	}{protocolVersion, declared}
+	}{protocolVersion, declared}, nil
+}
+
+// withGrapnel sets a member of _meta.grapnel in an object, which may be missing.
+func withGrapnel(object raw, name string, value any) (raw, error) {
+	inner, err := with(objectOr(lookup(object, "_meta", "grapnel")), name, value)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := with(objectOr(lookup(object, "_meta")), "grapnel", inner)
+	if err != nil {
+		return nil, err
+	}
+	return with(objectOr(object), "_meta", meta)
+}
+
+// objectOr is v, or an empty object in place of anything that is none.
+func objectOr(v raw) raw {
+	if v.Kind() != '{' {
+		return raw("{}")
+	}
+	return v
 }
 
 // forward passes a request on, in its order, and its answer back when that
 // comes.
 func (r *relay) forward(ctx context.Context, req *acp.Request) {
-	// Cancelled or not, it goes out: what comes after it may depend on it.
-	call, err := r.peer.Go(r.conn.context(), acp.ID{}, req.Method, req.Params)
-	if err != nil {
-		r.conn.fail(req, r.lost(err))
-		return
+	if err := r.forwardAs(ctx, req, req.Method, req.Params, nil); err != nil {
+		r.conn.fail(req, err)
 	}
-	f := &forwarded{req, call}
+}
+
+// forwardAs passes a request on as another. An error was not answered.
+func (r *relay) forwardAs(ctx context.Context, req *acp.Request, method string, params raw, told func(raw) (raw, error)) error {
+	// Cancelled or not, it goes out: what comes after it may depend on it.
+	call, err := r.peer.Go(r.conn.context(), acp.ID{}, method, params)
+	if err != nil {
+		return r.lost(err)
+	}
+	f := &forwarded{req, call, told}
 	r.mu.Lock()
 	r.calls = append(r.calls, f)
 	r.mu.Unlock()
 	r.conn.tasks.Go(func() { r.await(ctx, f) })
+	return nil
 }
 
 // await answers a request when the owner has. A prompt that is cancelled is
@@ -179,6 +220,9 @@ func (r *relay) answer(ctx context.Context, f *forwarded) {
 	}
 	r.calls = slices.Delete(r.calls, i, i+1)
 	result, err := f.call.Wait(ctx)
+	if err == nil && f.told != nil {
+		result, err = f.told(result)
+	}
 	if r.over(f.Method, err) {
 		r.ended()
 		defer r.stop()
@@ -195,7 +239,7 @@ func (r *relay) over(method string, err error) bool {
 	switch method {
 	case "session/close", "session/delete", "session/stop":
 		return err == nil
-	case "session/load", "session/resume":
+	case "session/load", "session/resume", "session/new":
 		r.attached = r.attached || err == nil
 		return !r.attached
 	}
@@ -237,8 +281,9 @@ func (r *relay) notify(n *acp.Notification) {
 func (r *relay) ended() {
 	r.conn.mu.Lock()
 	defer r.conn.mu.Unlock()
-	if v, ok := r.conn.sessions[r.id]; ok && v.relay == r {
-		delete(r.conn.sessions, r.id)
+	maps.DeleteFunc(r.conn.sessions, func(_ string, v *view) bool { return v.relay == r })
+	if r.conn.home == r {
+		r.conn.home = nil
 	}
 }
 

@@ -62,7 +62,7 @@ func (d *door) Dial(context.Context, string) (acp.MessageConn, error) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = d.h.server.Serve(context.Background(), far, serve.ConnOptions{Owner: "local", Role: session.Approver})
+		_ = d.h.server.Serve(context.Background(), far, serve.ConnOptions{Owner: "local", Role: session.Approver, Admin: true, Local: true})
 	}()
 	d.h.Cleanup(func() {
 		_ = near.Close()
@@ -287,6 +287,9 @@ func (reader) Set(context.Context, string, string) (session.Setup, error) {
 func (reader) Close(context.Context) error { return nil }
 
 func (reader) Prompt(ctx context.Context, t session.Turn) (session.TurnEnd, error) {
+	if t.Hands.FS == nil {
+		return session.TurnEnd{}, session.ErrHandsGone
+	}
 	if _, err := t.Hands.FS.ReadTextFile(ctx, "/f", 0, 0); err != nil {
 		return session.TurnEnd{}, err
 	}

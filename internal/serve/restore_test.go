@@ -39,7 +39,10 @@ func (h *house) on(ledger session.Ledger, o serve.Options) {
 		}
 		return h.script, nil
 	}})
-	o.Hub, o.Agents, o.Auth = h.hub, oneAgent{h.dir}, noAuth{}
+	o.Hub, o.Auth = h.hub, noAuth{}
+	if o.Agents == nil {
+		o.Agents = oneAgent{h.dir}
+	}
 	h.server = serve.New(o)
 	h.Cleanup(func() { _ = h.hub.Drain(context.Background()) })
 }

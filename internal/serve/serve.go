@@ -76,6 +76,12 @@ type Options struct {
 	Agents Agents
 	Auth   Auth
 	Relay  Relay // nil: sessions active elsewhere are refused
+	// Home is the socket of the gateway whose store this is, while it lives: there
+	// is where sessions are made that a connection's options name. nil: here.
+	Home func() (socket string, ok bool)
+	// RemoteStdio says whether MCP servers that are processes are started for
+	// clients that are not Local; nil does not.
+	RemoteStdio func() bool
 
 	Version        string // of Grapnel, for agentInfo
 	Persistent     bool   // the store is open; without it load, resume, list… are not offered

@@ -92,6 +92,12 @@ type client struct {
 // connect makes a client; dialect clients send no params with initialize.
 func (h *house) connect(role session.Role, capabilities string) *client {
 	h.Helper()
+	return h.connectAs(serve.ConnOptions{Owner: "local", Role: role, Drain: h.drain, Local: true}, capabilities)
+}
+
+// connectAs makes a client of what the transport knows of it.
+func (h *house) connectAs(o serve.ConnOptions, capabilities string) *client {
+	h.Helper()
 	near, far := acp.NewPipe()
 	served := make(chan struct{})
 	c := &client{h: h, served: served, wire: &wire{MessageConn: near}}
@@ -102,7 +108,7 @@ func (h *house) connect(role session.Role, capabilities string) *client {
 	wg.Go(func() { _ = c.conn.Run(ctx) })
 	wg.Go(func() {
 		defer close(served)
-		_ = h.server.Serve(ctx, far, serve.ConnOptions{Owner: "local", Role: role, Drain: h.drain})
+		_ = h.server.Serve(ctx, far, o)
 	})
 	h.Cleanup(func() {
 		cancel()
@@ -361,11 +367,11 @@ func TestSessionMethods(t *testing.T) {
 		t.Errorf("an empty title: %d", code)
 	}
 	forked := string(a.must("session/fork", `{"sessionId":"`+id+`","cwd":"`+h.dir+`"}`))
-	if !strings.Contains(forked, `"sessionId":"s_`) || strings.Contains(forked, id) {
+	if !strings.Contains(forked, `"sessionId":"s_`) || strings.Contains(forked, `"sessionId":"`+id) {
 		t.Errorf("fork %s", forked)
 	}
 	a.must("session/archive", named)
-	if got := string(a.must("session/list", `{}`)); strings.Contains(got, id) {
+	if got := string(a.must("session/list", `{}`)); strings.Contains(got, `"sessionId":"`+id) {
 		t.Errorf("an archived session is listed: %s", got)
 	}
 	if got := string(a.must("session/list", `{"archived":"only"}`)); !strings.Contains(got, id) || !strings.Contains(got, `"title":"A name"`) {

@@ -13,9 +13,6 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session/hub"
 )
 
-// listPage bounds one page of session/list.
-const listPage = 100
-
 // setupResult is what new, load, resume and fork answer with.
 type setupResult struct {
 	SessionID     string      `json:"sessionId,omitzero"`
@@ -28,6 +25,7 @@ type setupResult struct {
 
 type resultMeta struct {
 	ZeroClaw dialectMeta `json:"zeroclaw"`
+	rowMeta
 }
 
 // dialectMeta carries the dialect's own fields where base ACP allows them.
@@ -57,40 +55,65 @@ func (c *conn) newSession(ctx context.Context, req *acp.Request) {
 		c.fail(req, acp.Errorf(acp.CodeInvalidParams, "cwd must be an absolute path, not null"))
 		return
 	}
+	c.choosing.Lock()
+	ch, err := c.choice(p)
+	if err != nil || !ch.named() {
+		c.choosing.Unlock()
+	} else {
+		defer c.choosing.Unlock()
+	}
+	switch {
+	case err != nil:
+	case ch.named():
+		err = c.chooseSomewhere(ctx, req, p, ch)
+	default:
+		err = c.make(ctx, req, p, func(n hub.NewSession) (session.Attachment, error) { return c.hub().Create(ctx, n) })
+	}
+	if err != nil {
+		c.fail(req, c.wireError(err, ""))
+	}
+}
+
+// make makes a session and answers with it.
+func (c *conn) make(ctx context.Context, req *acp.Request, p *params, create func(hub.NewSession) (session.Attachment, error)) error {
+	if c.opts.Role < session.Prompter {
+		return session.ErrRole
+	}
 	h := &hands{conn: c}
 	n, err := c.describe(p, h)
 	if err != nil {
-		c.fail(req, c.wireError(err, ""))
-		return
+		return err
 	}
-	att, err := c.hub().Create(ctx, n)
+	att, err := create(n)
 	if err != nil {
-		c.fail(req, c.wireError(err, ""))
-		return
+		return err
 	}
 	h.bind(att.Info().ID)
-	c.announce(req, att)
+	c.announce(req, att, p)
+	return nil
 }
 
-// announce answers with a new session's id and starts its view.
-func (c *conn) announce(req *acp.Request, att session.Attachment) {
+// announce answers with a session's id and starts its view.
+func (c *conn) announce(req *acp.Request, att session.Attachment, p *params) {
 	info := att.Info()
 	r := newSetupResult(att.Setup())
 	r.SessionID = info.ID
 	r.WorkspaceDir = info.Cwd
-	r.Meta = &resultMeta{dialectMeta{WorkspaceDir: info.Cwd}}
-	v := c.open(newPump(att, 0, nil))
+	r.Meta = &resultMeta{ZeroClaw: dialectMeta{WorkspaceDir: info.Cwd}, rowMeta: c.rowMeta(c.context(), info)}
+	pump := newPump(att, 0, nil)
+	pump.reports = p.reports
+	v := c.open(pump)
 	c.reply(req, r)
 	v.start()
 }
 
 // describe turns the params of session/new or fork into a new session.
 func (c *conn) describe(p *params, h *hands) (hub.NewSession, error) {
-	agent, err := c.server.opts.Agents.Resolve(p.agent(), c.opts.Agent)
+	agent, err := c.resolve(p.agent())
 	if err != nil {
 		return hub.NewSession{}, err
 	}
-	cwd, err := c.server.resolveCwd(p.cwd(), agent.Workspace)
+	cwd, err := c.workDir(p.cwd(), agent.Workspace)
 	if err != nil {
 		return hub.NewSession{}, err
 	}
@@ -106,18 +129,26 @@ func (c *conn) describe(p *params, h *hands) (hub.NewSession, error) {
 
 // attachRequest is how this connection joins a session.
 func (c *conn) attachRequest(p *params, h *hands) (session.AttachRequest, error) {
-	roots, err := resolveRoots(p.Roots)
+	roots, err := c.roots(p.Roots)
 	if err != nil {
 		return session.AttachRequest{}, err
 	}
-	servers, err := p.servers()
+	servers, err := c.servers(p)
+	if err != nil {
+		return session.AttachRequest{}, err
+	}
+	role, err := c.role(p)
 	if err != nil {
 		return session.AttachRequest{}, err
 	}
 	caps := c.capabilities()
+	hands, err := h.offered(caps)
+	if err != nil {
+		return session.AttachRequest{}, err
+	}
 	at := session.AttachRequest{
-		Owner: c.opts.Owner, Role: c.opts.Role, Roots: roots, Servers: servers,
-		Hands:   h.offered(caps),
+		Owner: c.opts.Owner, Role: role, Roots: roots, Servers: servers,
+		Hands:   hands,
 		Answers: []session.Kind{session.KindPermission},
 	}
 	if caps.elicitForm {
@@ -158,9 +189,9 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 	var r setupResult
 	if !c.dialect.Load() {
 		r = newSetupResult(att.Setup())
-		r.Meta = &resultMeta{dialectMeta{WorkspaceDir: att.Info().Cwd}}
+		r.Meta = &resultMeta{ZeroClaw: dialectMeta{WorkspaceDir: att.Info().Cwd}, rowMeta: c.rowMeta(ctx, att.Info())}
 	}
-	c.open(newPump(att, replayTo(at, att), func(err error) {
+	pump := newPump(att, replayTo(at, att), func(err error) {
 		switch {
 		case errors.Is(err, io.EOF): // closed meanwhile
 			c.fail(req, c.notFound(p.session()))
@@ -169,7 +200,9 @@ func (c *conn) restore(ctx context.Context, req *acp.Request, p *params, replay 
 		default:
 			c.reply(req, r)
 		}
-	})).start()
+	})
+	pump.reports = p.reports
+	c.open(pump).start()
 }
 
 // join attaches to a session, or reaches the instance where it is active. One
@@ -229,22 +262,27 @@ func (c *conn) restoreRequest(ctx context.Context, p *params, replay session.Rep
 	if err != nil {
 		return session.AttachRequest{}, err
 	}
+	return c.joinRequest(p, info, replay)
+}
+
+// joinRequest is how this connection joins a session that is there.
+func (c *conn) joinRequest(p *params, info session.Info, replay session.Replay) (session.AttachRequest, error) {
 	h := &hands{conn: c}
-	h.bind(p.session())
+	h.bind(info.ID)
 	at, err := c.attachRequest(p, h)
 	if err != nil {
 		return at, err
 	}
 	at.Replay = replay
+	agent, err := c.rebind(info.Agent)
+	if err != nil {
+		return at, err
+	}
 	if after, ok := p.after(); ok {
 		at.Replay, at.After = session.ReplayAfter, after
 	}
 	if cwd := p.cwd(); cwd != "" && cwd != placeholderCwd {
-		agent, err := c.server.opts.Agents.Rebind(info.Agent)
-		if err != nil {
-			return at, err
-		}
-		at.Cwd, err = c.server.resolveCwd(cwd, agent.Workspace)
+		at.Cwd, err = c.workDir(cwd, agent.Workspace)
 		if err != nil {
 			return at, err
 		}
@@ -259,7 +297,10 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
-	agent, err := c.server.opts.Agents.Rebind(info.Agent)
+	agent, err := c.rebind(info.Agent)
+	if err == nil {
+		err = c.may(p.session(), session.Prompter)
+	}
 	if err != nil {
 		c.fail(req, c.wireError(err, p.session()))
 		return
@@ -280,7 +321,7 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 		return
 	}
 	h.bind(att.Info().ID)
-	c.announce(req, att)
+	c.announce(req, att, p)
 }
 
 // close answers session/close: cancels, frees, keeps the record. It is not
@@ -288,6 +329,9 @@ func (c *conn) fork(ctx context.Context, req *acp.Request, p *params) {
 func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
 	if !c.server.opts.Persistent {
 		c.fail(req, c.notFound(p.session()))
+		return
+	}
+	if !c.allowed(req, p.session(), session.Prompter) {
 		return
 	}
 	pump := c.pump(p.session())
@@ -302,6 +346,9 @@ func (c *conn) close(ctx context.Context, req *acp.Request, p *params) {
 // stop answers the dialect's session/stop: waits for the turn, then frees. The
 // wait is off the lane, so that a cancel can still end the turn.
 func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
+	if !c.allowed(req, p.session(), session.Prompter) {
+		return
+	}
 	pump := c.pump(p.session())
 	c.tasks.Go(func() {
 		err := c.hub().Stop(ctx, p.session())
@@ -322,6 +369,9 @@ func (c *conn) stop(ctx context.Context, req *acp.Request, p *params) {
 
 // delete answers session/delete; deleting what is not there is fine.
 func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
+	if !c.allowed(req, p.session(), session.Approver) {
+		return
+	}
 	pump := c.pump(p.session())
 	if err := c.hub().Delete(ctx, p.session()); err != nil && !errors.Is(err, session.ErrNotFound) {
 		c.refuse(ctx, req, p.session(), err)
@@ -337,8 +387,7 @@ func (c *conn) delete(ctx context.Context, req *acp.Request, p *params) {
 const MethodRevoke = "_grapnel/session/revoke"
 
 func (c *conn) revoke(ctx context.Context, req *acp.Request, p *params) {
-	if c.opts.Role < session.Prompter {
-		c.fail(req, c.wireError(session.ErrRole, p.session()))
+	if !c.allowed(req, p.session(), session.Prompter) {
 		return
 	}
 	if err := c.hub().Revoke(ctx, p.session(), p.Grants); err != nil {
@@ -349,6 +398,9 @@ func (c *conn) revoke(ctx context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
+	if !c.allowed(req, p.session(), session.Prompter) {
+		return
+	}
 	title := printable.Line(p.Title)
 	if title == "" {
 		c.fail(req, acp.Errorf(acp.CodeInvalidParams, "session/set_title: title must not be empty"))
@@ -364,6 +416,9 @@ func (c *conn) setTitle(ctx context.Context, req *acp.Request, p *params) {
 }
 
 func (c *conn) archive(ctx context.Context, req *acp.Request, p *params) {
+	if !c.allowed(req, p.session(), session.Approver) {
+		return
+	}
 	pump := c.pump(p.session())
 	archived := req.Method == "session/archive"
 	if err := c.hub().Archive(ctx, p.session(), archived); err != nil {
@@ -391,77 +446,10 @@ func (c *conn) status(ctx context.Context, req *acp.Request, p *params) {
 	}{status})
 }
 
-// sessionRow is ACP SessionInfo.
-type sessionRow struct {
-	SessionID string   `json:"sessionId"`
-	Cwd       string   `json:"cwd"`
-	Roots     []string `json:"additionalDirectories,omitzero"`
-	Title     string   `json:"title,omitzero"`
-	UpdatedAt string   `json:"updatedAt"`
-	Archived  bool     `json:"archived"`
-	Meta      *rowMeta `json:"_meta,omitzero"`
-}
-
-// rowMeta says whose subagent's a session is.
-type rowMeta struct {
-	Grapnel struct {
-		Parent   string `json:"parent"`
-		Subagent bool   `json:"subagent"`
-	} `json:"grapnel"`
-}
-
-func newSessionRow(i session.Info) sessionRow {
-	row := sessionRow{
-		SessionID: i.ID, Cwd: i.Cwd, Roots: i.Roots, Title: i.Title,
-		UpdatedAt: i.UpdatedAt.UTC().Format(time.RFC3339Nano), Archived: i.Archived,
-	}
-	if i.Subagent {
-		row.Meta = new(rowMeta)
-		row.Meta.Grapnel.Parent, row.Meta.Grapnel.Subagent = i.Parent, true
-	}
-	return row
-}
-
-// list answers session/list.
-func (c *conn) list(ctx context.Context, req *acp.Request) {
-	p, err := parseParams(req.Params)
-	if err != nil {
-		c.fail(req, err)
-		return
-	}
-	f := session.Filter{Owner: c.opts.Owner, Cwd: knownAs(p.cwd()), Subagents: p.subagents()}
-	if f.Archived, err = archiveFilter(p.Archived); err != nil {
-		c.fail(req, c.wireError(err, ""))
-		return
-	}
-	infos, next, err := c.hub().List(ctx, f, p.Cursor, listPage)
-	if err != nil {
-		c.fail(req, c.wireError(err, ""))
-		return
-	}
-	rows := make([]sessionRow, 0, len(infos))
-	for _, i := range infos {
-		rows = append(rows, newSessionRow(i))
-	}
-	c.reply(req, struct {
-		Sessions   []sessionRow `json:"sessions"`
-		NextCursor string       `json:"nextCursor,omitzero"`
-	}{rows, next})
-}
-
-func archiveFilter(s string) (session.Archived, error) {
-	switch s {
-	case "", "exclude":
-		return session.ExcludeArchived, nil
-	case "include":
-		return session.IncludeArchived, nil
-	case "only":
-		return session.OnlyArchived, nil
-	}
-	return 0, session.Invalidf("archived must be exclude, include or only, not %q", s)
-}
-
 func (c *conn) authenticate(ctx context.Context, req *acp.Request) {
+	if !c.allowed(req, "", session.Prompter) {
+		return
+	}
 	var p struct {
 		MethodID string `json:"methodId"`
 	}
@@ -477,6 +465,9 @@ func (c *conn) authenticate(ctx context.Context, req *acp.Request) {
 }
 
 func (c *conn) logout(ctx context.Context, req *acp.Request) {
+	if !c.allowed(req, "", session.Approver) {
+		return
+	}
 	if err := c.server.opts.Auth.Logout(ctx); err != nil {
 		c.fail(req, c.wireError(err, ""))
 		return

@@ -81,6 +81,9 @@ func (c *conn) steerOrAsk(ctx context.Context, v *view, blocks []raw, p *params)
 }
 
 func (c *conn) cancelRequest(_ context.Context, req *acp.Request, p *params) {
+	if !c.allowed(req, p.session(), session.Prompter) {
+		return
+	}
 	c.cancel(p.session())
 	c.reply(req, empty{})
 }

@@ -174,9 +174,16 @@ func (v *view) cancelOwn(ctx context.Context) {
 	}
 }
 
-// begin sends what a client needs besides the response: commands, and the
-// requests still open.
-func (v *view) begin(att session.Attachment) {
+// begin sends what a client needs besides the response: reports, what the session
+// is, commands, and the requests still open.
+func (v *view) begin(p *pump) {
+	att := p.att
+	for _, r := range p.reports {
+		v.report(r)
+	}
+	if !v.conn.dialect.Load() {
+		_ = v.conn.peer.Notify(v.conn.context(), "session/update", v.infoParams(nil)) // fails only with the connection
+	}
 	if commands := att.Setup().Commands; commands != nil && !v.conn.dialect.Load() {
 		body, err := json.Marshal(commandsUpdate(v.id, commands))
 		if err == nil {

@@ -176,6 +176,9 @@ const (
 type Hands struct {
 	FS        FS
 	Terminals Terminals
+	// Only says that everything is to be done by these hands, of which none is
+	// nil, and nothing on the host: not even where they are gone.
+	Only bool
 }
 
 // FS reads and writes text through the client, unsaved buffers included (ACP

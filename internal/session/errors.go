@@ -15,7 +15,7 @@ var (
 	ErrBusy         = errors.New("a turn is running in this session: wait for it or cancel it")
 	ErrUnsupported  = errors.New("the agent does not support this")
 	ErrReadOnly     = errors.New("the session store is read-only")
-	ErrRole         = errors.New("this attachment's role does not allow it")
+	ErrRole         = errors.New("this client's role does not allow it: use a credential of a higher role, or ask the session's owner for one")
 	ErrDraining     = errors.New("shutting down: no new work is accepted")
 	ErrSuperseded   = errors.New("no answer is needed any more")
 	ErrEpochOver    = errors.New("this opening of the agent is over")

@@ -111,6 +111,26 @@ type Request struct {
 	Expires time.Time
 }
 
+// States of a session, as lists show them.
+const (
+	StateParked         = "parked" // nobody runs it
+	StateIdle           = "idle"
+	StateRunning        = "running"
+	StateRequiresAction = "requires_action" // it waits for an answer of a person
+	StateElsewhere      = "active"          // another process runs it
+)
+
+// State sums the status up.
+func (s Status) State() string {
+	switch {
+	case s.Waiting:
+		return StateRequiresAction
+	case s.Running:
+		return StateRunning
+	}
+	return StateIdle
+}
+
 // Status is what session/status reports.
 type Status struct {
 	Active  bool
@@ -125,6 +145,7 @@ type Status struct {
 type Attachment interface {
 	ID() string
 	Info() Info
+	Role() Role // what it may do at most
 	Setup() Setup
 	// Start is the last Seq committed when it attached. Replay is over once
 	// the cursor has passed it.

@@ -77,6 +77,9 @@ func (b *Board) Detach(c *Cursor) bool {
 // ID names the attachment.
 func (c *Cursor) ID() string { return c.id }
 
+// Role is what the client may do at most.
+func (c *Cursor) Role() session.Role { return c.req.Role }
+
 // Request is how the client joined.
 func (c *Cursor) Request() session.AttachRequest { return c.req }
 

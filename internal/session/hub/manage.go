@@ -184,6 +184,21 @@ func (h *Hub) Status(ctx context.Context, id string) (session.Status, error) {
 	return session.Status{Active: info.Active}, err
 }
 
+// State says in a word what a session does that info was read of.
+func (h *Hub) State(ctx context.Context, info session.Info) string {
+	if e, ok := h.find(info.ID); ok {
+		if a := e.actor.Load(); a != nil {
+			if s, err := a.Status(ctx); err == nil {
+				return s.State()
+			}
+		}
+	}
+	if info.Active {
+		return session.StateElsewhere
+	}
+	return session.StateParked
+}
+
 // Info returns what is known of a session.
 func (h *Hub) Info(ctx context.Context, id string) (session.Info, error) {
 	return h.opts.Ledger.Info(ctx, id)

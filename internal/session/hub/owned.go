@@ -229,6 +229,9 @@ func (o Owned) Status(ctx context.Context, id string) (session.Status, error) {
 	return o.hub.Status(ctx, id)
 }
 
+// State is Hub.State, of what this owner was told.
+func (o Owned) State(ctx context.Context, info session.Info) string { return o.hub.State(ctx, info) }
+
 // List is Hub.List, of the owner's sessions and those shared with them.
 func (o Owned) List(ctx context.Context, f session.Filter, cursor string, limit int) ([]session.Info, string, error) {
 	f.Owner, f.Shared, f.Agents = o.owner, true, o.agents
