@@ -24,6 +24,7 @@ const (
 	methodTokenCreate = serve.MethodAdmin + "token/create"
 	methodTokenList   = serve.MethodAdmin + "token/list"
 	methodTokenRevoke = serve.MethodAdmin + "token/revoke"
+	methodStatus      = serve.MethodAdmin + "status"
 )
 
 // PairingCode is a code by which one client gets a token.
@@ -75,6 +76,8 @@ func (a *App) admin(ctx context.Context, method string, params jsontext.Value) (
 			return nil, err
 		}
 		return struct{}{}, d.Revoke(ctx, p.Name)
+	case methodStatus:
+		return a.gatewayStatus(ctx), nil
 	}
 	return nil, acp.MethodNotFound(method)
 }

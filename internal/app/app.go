@@ -18,6 +18,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/audit"
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/door"
+	"github.com/grapnel-ai/grapnel/internal/gateway"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
@@ -45,6 +46,9 @@ type Options struct {
 	// MaxSessions and SessionTimeout override the configuration where not zero.
 	MaxSessions    int
 	SessionTimeout time.Duration
+	// Gateway is set for ServeGateway: clients of a network come back, so what is
+	// asked of them waits for that.
+	Gateway bool
 }
 
 // App is a running Grapnel: one instance on one store. Its methods are safe
@@ -52,6 +56,7 @@ type Options struct {
 type App struct {
 	opts    Options
 	log     *slog.Logger
+	level   slog.LevelVar    // of log
 	redact  *secret.Redactor // knows every secret this process has come across
 	audit   *audit.Log       // nil while sessions are kept in memory only
 	conf    *live
@@ -63,7 +68,9 @@ type App struct {
 	durable bool // the store is on disk
 	hub     *hub.Hub
 	server  *serve.Server
-	door    atomic.Pointer[door.Door] // of the gateway; nil where there is none
+	socket  socket
+	door    atomic.Pointer[door.Door]       // of the gateway; nil where there is none
+	gateway atomic.Pointer[gateway.Gateway] // the same
 	auth    *auth
 	prices  prices
 	client  *http.Client // of all model providers, so that turns find connections open
@@ -77,7 +84,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	undumpable()
 	redact := environmentSecrets(o.Environ)
 	o.Stderr = redact.Writer(o.Stderr)
-	a := &App{opts: o, log: newLogger(o), redact: redact, client: endpoint.NewClient(), started: time.Now()}
+	a := &App{opts: o, redact: redact, client: endpoint.NewClient(), started: time.Now()}
 	a.conf = newLive(o.Home, o.Environ)
 	a.conf.broken = func(err error) {
 		a.report(fmt.Errorf("config.toml was changed and cannot be used; what it said before stays in force:\n%w", err))
@@ -88,20 +95,13 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if _, err := a.conf.get(); err != nil {
 		a.report(err)
 	}
+	a.openLog(a.conf.orDefault())
 	a.auth = &auth{conf: a.conf, redact: redact}
 	a.openStore(ctx)
 	a.openCustody()
 	a.openSandbox()
 	a.openHub()
 	return a, nil
-}
-
-func newLogger(o Options) *slog.Logger {
-	level := slog.LevelWarn
-	if o.Verbose {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(o.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // report tells whoever started the process about something that needs doing.
@@ -182,7 +182,7 @@ func (a *App) openHub() {
 		Hub: a.hub, Agents: agents{a}, Auth: a.auth, Relay: relay{},
 		Version: a.opts.Version, Persistent: a.durable,
 		MaxSessions: limits.Sessions, SessionTimeout: limits.Idle,
-		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log, Redact: a.redact, Admin: a.admin,
+		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log, Redact: a.redact, Admin: a.admin, Observe: a.observe,
 	})
 }
 
@@ -205,12 +205,30 @@ func (a *App) limits(c *config.Config) hub.Limits {
 	if l.Ask == 0 {
 		l.Ask = l.Idle
 	}
+	if a.opts.Gateway {
+		l.AskGrace = l.Ask
+	}
 	return l
 }
 
-// Close ends what runs, within ctx, and gives the store up.
+// settleBound is how long clients may take, once nothing runs any more, to be
+// told the end of it.
+const settleBound = 500 * time.Millisecond
+
+// settle waits until clients have what drained sessions had to say.
+func (a *App) settle() {
+	ctx, cancel := context.WithTimeout(context.Background(), settleBound)
+	defer cancel()
+	a.server.Settle(ctx)
+}
+
+// Close ends what runs, within ctx, and gives the store up. Clients on the
+// instance's socket hear of it before they are cut off.
 func (a *App) Close(ctx context.Context) error {
+	a.socket.shut()
 	err := a.hub.Drain(ctx)
+	a.settle()
+	a.socket.end(ctx)
 	a.closeSandbox()
 	err = errors.Join(err, a.procs.Close(), a.store.Close())
 	if a.inst != nil {

@@ -50,6 +50,13 @@ func (g GatewayAdmin) RevokeToken(ctx context.Context, name string) error {
 	}{name}, nil)
 }
 
+// Status asks the gateway how it does.
+func (g GatewayAdmin) Status(ctx context.Context) (s GatewayStatus, err error) {
+	err = g.ask(ctx, methodStatus, struct{}{}, &s)
+	s.URL, s.ACP, s.PID = g.beacon.URL, g.beacon.ACP, g.beacon.PID
+	return s, err
+}
+
 // ask makes one request. What the gateway says is an error of its own already.
 func (g GatewayAdmin) ask(ctx context.Context, method string, params, result any) error {
 	err := askThere(ctx, g.beacon.Socket, method, params, result)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
@@ -34,10 +35,20 @@ func (c impatient) Write(p []byte) (int, error) {
 // acceptPause keeps a failing accept from spinning.
 const acceptPause = 100 * time.Millisecond
 
-// listen serves ACP on the instance's socket until ctx ends, so that other
-// processes on the same store reach the sessions that are active here. Only
-// processes of the same user get in.
-func (a *App) listen(ctx context.Context) error {
+// socket is where other processes of this user reach an instance. The zero value
+// listens nowhere.
+type socket struct {
+	mu       sync.Mutex
+	listener net.Listener
+	work     context.Context // of the connections
+	stop     context.CancelFunc
+	conns    sync.WaitGroup
+}
+
+// listen serves ACP on the instance's socket until Close, so that other processes
+// on the same store reach the sessions that are active here. Only processes of
+// the same user get in.
+func (a *App) listen() error {
 	if a.inst == nil {
 		return nil
 	}
@@ -48,9 +59,42 @@ func (a *App) listen(ctx context.Context) error {
 	if err := os.Chmod(a.inst.Socket(), 0o600); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	context.AfterFunc(ctx, func() { _ = l.Close() })
-	go a.accept(ctx, l)
+	s := &a.socket
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listener = l
+	s.work, s.stop = context.WithCancel(context.Background())
+	go a.accept(s.work, l)
 	return nil
+}
+
+// shut takes no new connections.
+func (s *socket) shut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener != nil {
+		_ = s.listener.Close() // the file goes with the instance
+	}
+}
+
+// end ends the connections and waits for them, within ctx.
+func (s *socket) end(ctx context.Context) {
+	s.mu.Lock()
+	stop := s.stop
+	s.mu.Unlock()
+	if stop == nil {
+		return
+	}
+	stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.conns.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 }
 
 func (a *App) accept(ctx context.Context, l net.Listener) {
@@ -69,7 +113,7 @@ func (a *App) accept(ctx context.Context, l net.Listener) {
 			_ = nc.Close()
 			continue
 		}
-		go a.serveSocket(ctx, nc)
+		a.socket.conns.Go(func() { a.serveSocket(ctx, nc) })
 	}
 }
 

@@ -24,9 +24,8 @@ const (
 // end of quit counts as that too: what was accepted is finished or, past a
 // bound, cancelled, and everything is answered.
 func (a *App) ServeStdio(quit context.Context, in io.Reader, out io.Writer, agent string) error {
-	ctx, stop := context.WithCancel(context.WithoutCancel(quit))
-	defer stop()
-	if err := a.listen(ctx); err != nil {
+	ctx := context.WithoutCancel(quit)
+	if err := a.listen(); err != nil {
 		a.report(err)
 	}
 	mc := acp.NewStdio(untilDone(quit, in), out, a.conf.orDefault().ACP.MaxMessageBytes)

@@ -32,6 +32,7 @@ func Default() *Config {
 			AllowedHosts:   []string{},
 			TrustedProxies: []string{},
 			Limits:         Limits{Connections: 2048, RequestsPerMinute: 6000, BufferedBytes: 16 << 20},
+			TLS:            TLS{ACMEDomains: []string{}},
 		},
 		Hooks:     Hooks{TimeoutSecs: 10},
 		Session:   Session{ThreadBindings: ThreadBindings{SpawnSessions: true, IdleMinutes: 1440}},

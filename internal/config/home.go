@@ -98,6 +98,18 @@ func (c *Config) StorePath() string { return filepath.Join(c.DataPath(), "sessio
 // not exist.
 func (c *Config) PricesPath() string { return filepath.Join(c.DataPath(), "prices.toml") }
 
+// TLSFiles returns the paths of the gateway's certificate and key, "" where none
+// is set.
+func (c *Config) TLSFiles() (cert, key string) {
+	if f := c.Gateway.TLS.CertFile; f != "" {
+		cert = c.home.abs(f)
+	}
+	if f := c.Gateway.TLS.KeyFile; f != "" {
+		key = c.home.abs(f)
+	}
+	return cert, key
+}
+
 // WorkspacePath returns the agent's own directory as an absolute path. An alias
 // without a section gets the default place.
 func (c *Config) WorkspacePath(alias string) string {

@@ -28,6 +28,10 @@ type Limits struct {
 type TLS struct {
 	CertFile string `toml:"cert_file" doc:"Certificate chain in PEM."`
 	KeyFile  string `toml:"key_file" doc:"Private key in PEM."`
+
+	ACMEDomains   []string `toml:"acme_domains" doc:"Names to get a certificate for from an authority that speaks ACME, whose terms that accepts; in place of the files."`
+	ACMEEmail     string   `toml:"acme_email" doc:"Where the authority may write to."`
+	ACMEDirectory string   `toml:"acme_directory" doc:"URL of the authority's directory; Let's Encrypt when absent."`
 }
 
 // Auth is [gateway].auth.

@@ -268,3 +268,27 @@ func (h *Hub) Active() int {
 	}
 	return n
 }
+
+// Load tells how many sessions are active in this process and how many of them
+// have a turn under way. One that does not answer within ctx counts as running.
+func (h *Hub) Load(ctx context.Context) (active, running int) {
+	h.mu.Lock()
+	var actors []*actor.Actor
+	for _, e := range h.entries {
+		if a := e.actor.Load(); a != nil {
+			actors = append(actors, a)
+		}
+	}
+	h.mu.Unlock()
+	for _, a := range actors {
+		s, err := a.Status(ctx)
+		switch {
+		case errors.Is(err, session.ErrNotActive):
+			continue
+		case err != nil || s.Running:
+			running++
+		}
+		active++
+	}
+	return active, running
+}
