@@ -8,7 +8,7 @@ type Gateway struct {
 	Port           int      `toml:"port" min:"0" max:"65535" doc:"Port it listens on; 0 picks one."`
 	PathPrefix     string   `toml:"path_prefix" doc:"Prefix of every path, for use behind a proxy."`
 	RequirePairing bool     `toml:"require_pairing" doc:"Whether new clients get a token by a one-time code; without, only tokens that were created or set let them in."`
-	AllowedOrigins []string `toml:"allowed_origins" doc:"Web origins let in besides its own, such as https://chat.example."`
+	AllowedOrigins []string `toml:"allowed_origins" doc:"Web origins let in besides its own, such as https://chat.example.com:8443 for pages from there."`
 	AllowedHosts   []string `toml:"allowed_hosts" doc:"Names it is reached by besides its own address, as in the Host header: with a port, or without for any."`
 	TrustedProxies []string `toml:"trusted_proxies" doc:"Addresses or networks of reverse proxies whose forwarded headers count."`
 	Limits         Limits   `toml:"limits" doc:"What one owner may use at once."`

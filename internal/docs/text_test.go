@@ -23,7 +23,7 @@ var (
 
 // hosts are where documents may lead.
 var hosts = []string{
-	"github.com", "agentclientprotocol.com", "keepachangelog.com", "semver.org", "127.0.0.1", "example.com",
+	"github.com", "agentclientprotocol.com", "keepachangelog.com", "semver.org", "127.0.0.1", "example.com", "chat.example.com",
 }
 
 // places are where absolute paths of documents may begin.
