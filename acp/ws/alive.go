@@ -38,56 +38,59 @@ func (ct *control) takePong() []byte {
 	return pong
 }
 
-// keepAlive sends pings and pongs, and gives a peer up that does not answer.
-// While a long write is under way it waits: then the stall time judges.
+// keepAlive sends pings and pongs, and gives a peer up from which nothing has come
+// from before a ping to one interval after it. While a long write is under way it
+// waits: then the stall time judges.
 func (c *Conn) keepAlive() {
-	var ticks <-chan time.Time
-	if c.ping > 0 {
-		ticker := time.NewTicker(c.ping)
-		defer ticker.Stop()
-		ticks = ticker.C
+	timer := time.NewTimer(max(c.ping, 0))
+	defer timer.Stop()
+	if c.ping < 0 {
+		timer.Stop()
 	}
-	var asked time.Time // when the last ping was sent
+	var asked time.Time // just before the last ping
 	for {
 		ping := false
 		select {
 		case <-c.closed:
 			return
 		case <-c.control.kick:
-		case <-ticks:
+		case <-timer.C:
 			if !asked.IsZero() && c.wire.silentSince(asked) {
 				c.drop(&CloseError{Code: CodeLost, Reason: fmt.Sprintf("the peer did not answer a ping within %v", c.ping)})
 				return
 			}
 			ping = true
 		}
-		if err := c.sendControl(ping); err != nil {
+		sent, err := c.sendControl(ping)
+		if err != nil {
 			return
 		}
 		if ping {
-			asked = time.Now()
+			asked = sent
+			timer.Reset(c.ping)
 		}
 	}
 }
 
-// sendControl sends the pong that is due, and a ping.
-func (c *Conn) sendControl(ping bool) error {
+// sendControl sends the pong that is due, and a ping. It returns when it began to.
+func (c *Conn) sendControl(ping bool) (time.Time, error) {
 	if err := c.acquire(context.Background()); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	defer c.release()
+	began := time.Now()
 	if pong := c.control.takePong(); pong != nil {
 		if err := c.out.add(opPong, pong); err != nil {
-			return c.writeFailed(err)
+			return began, c.writeFailed(err)
 		}
 	}
 	if ping {
 		if err := c.out.add(opPing, nil); err != nil {
-			return c.writeFailed(err)
+			return began, c.writeFailed(err)
 		}
 	}
 	if err := c.out.flush(); err != nil {
-		return c.writeFailed(err)
+		return began, c.writeFailed(err)
 	}
-	return nil
+	return began, nil
 }
