@@ -11,35 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
-
-// connectAs makes a client of which the transport knows o.
-func (h *house) connectAs(o serve.ConnOptions) *client {
-	h.Helper()
-	near, far := acp.NewPipe()
-	served := make(chan struct{})
-	c := &client{h: h, served: served, wire: &wire{MessageConn: near}}
-	c.heard.L = &c.mu
-	c.conn = acp.NewConn(c.wire, c, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = c.conn.Run(ctx) })
-	wg.Go(func() {
-		defer close(served)
-		_ = h.server.Serve(ctx, far, o)
-	})
-	h.Cleanup(func() {
-		cancel()
-		wg.Wait()
-	})
-	c.must("initialize", `{"protocolVersion":1,"clientCapabilities":{}}`)
-	return c
-}
 
 // sessionCalls are all requests about one session: name and params with ID for
 // its id and DIR for the directory.
@@ -56,6 +34,11 @@ func sessionCalls() [][2]string {
 		{"session/set_model", `{"sessionId":"ID","modelId":"m"}`},
 		{"session/set_config_option", `{"sessionId":"ID","configId":"mode","value":"full"}`},
 		{serve.MethodRevoke, `{"sessionId":"ID","grants":[]}`},
+		{serve.MethodShare, `{"sessionId":"ID","owner":"b","role":"approver"}`},
+		{serve.MethodShare, `{"sessionId":"ID","owner":"a","revoke":true}`},
+		{serve.MethodLabel, `{"sessionId":"ID","label":"mine"}`},
+		{"session/new", `{"cwd":"DIR","mcpServers":[],"_meta":{"sessionKey":"agent:main:ID","requireExisting":true}}`},
+		{"session/new", `{"cwd":"DIR","mcpServers":[],"_meta":{"sessionLabel":"the ID"}}`},
 		{"session/set_title", `{"sessionId":"ID","title":"mine now"}`},
 		{"session/archive", `{"sessionId":"ID"}`},
 		{"session/unarchive", `{"sessionId":"ID"}`},
@@ -91,9 +74,10 @@ func TestOwnersAreApart(t *testing.T) {
 	for _, dialect := range []bool{false, true} {
 		t.Run(fmt.Sprintf("dialect %v", dialect), func(t *testing.T) {
 			h := newHouse(t)
-			a := h.connectAs(serve.ConnOptions{Owner: "a", Role: session.Approver})
-			b := h.connectAs(serve.ConnOptions{Owner: "b", Role: session.Approver, Dialect: dialect})
+			a := h.connectAs(serve.ConnOptions{Owner: "a", Role: session.Approver}, `{}`)
+			b := h.connectAs(serve.ConnOptions{Owner: "b", Role: session.Approver, Dialect: dialect}, `{}`)
 			id := a.open()
+			a.must(serve.MethodLabel, `{"sessionId":"`+id+`","label":"the `+id+`"}`)
 			done := make(chan error, 1)
 			go func() {
 				_, err := a.call("session/prompt", prompt(id, "ask"))
@@ -125,6 +109,27 @@ func TestOwnersAreApart(t *testing.T) {
 	}
 }
 
+// TestKeysOfTwoOwners shows that a key names a session of one's own: it does not
+// tell that another has one of the same name, and does not lead there.
+func TestKeysOfTwoOwners(t *testing.T) {
+	h := newHouse(t)
+	const named = `{"cwd":"DIR","mcpServers":[],"_meta":{"sessionKey":"agent:main:shared-name"}}`
+	var ids []string
+	for _, owner := range []string{"a", "b", "a"} {
+		c := h.connectAs(serve.ConnOptions{Owner: owner, Role: session.Approver}, `{}`)
+		var r struct {
+			SessionID string `json:"sessionId"`
+		}
+		if err := json.Unmarshal(c.must("session/new", strings.ReplaceAll(named, "DIR", h.dir)), &r); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.SessionID)
+	}
+	if ids[0] == ids[1] || ids[0] != ids[2] {
+		t.Errorf("a, b and a again get %v", ids)
+	}
+}
+
 // probeAll holds that b cannot tell id from one that was never given out.
 func (h *house) probeAll(b *client, id string) {
 	h.Helper()
@@ -136,12 +141,13 @@ func (h *house) probeAll(b *client, id string) {
 		}
 	}
 	if after := b.list(); after != before {
-		h.Errorf("session/list was %s and is %s", before, after)
+		h.Errorf("what b can list and find was %s and is %s", before, after)
 	}
 }
 
 func (c *client) list() string {
-	return string(c.must("session/list", `{"_meta":{"grapnel":{"subagents":true}},"archived":"include"}`))
+	rows := string(c.must("session/list", `{"_meta":{"grapnel":{"subagents":true}},"archived":"include"}`))
+	return rows + string(c.must(serve.MethodSearch, `{"text":"ask","archived":"include"}`))
 }
 
 // answer sends an answer to a request that was never made of c.
@@ -178,7 +184,7 @@ func TestAdmin(t *testing.T) {
 			return map[string]string{"method": method, "params": string(params)}, nil
 		},
 	})
-	admin := h.connectAs(serve.ConnOptions{Owner: "local", Role: session.Approver, Admin: true})
+	admin := h.connectAs(serve.ConnOptions{Owner: "local", Role: session.Approver, Admin: true}, `{}`)
 	got := admin.must("_grapnel/gateway/pair", `{"a":1}`)
 	if !strings.Contains(string(got), `"method":"_grapnel/gateway/pair"`) || !strings.Contains(string(got), `{\"a\":1}`) {
 		t.Errorf("it answers %s", got)
@@ -189,7 +195,7 @@ func TestAdmin(t *testing.T) {
 	if code := admin.code("_grapnel/other", `{}`); code != acp.CodeMethodNotFound {
 		t.Errorf("another method: %d", code)
 	}
-	client := h.connectAs(serve.ConnOptions{Owner: "local", Role: session.Approver})
+	client := h.connectAs(serve.ConnOptions{Owner: "local", Role: session.Approver}, `{}`)
 	if code := client.code("_grapnel/gateway/pair", `{}`); code != acp.CodeMethodNotFound {
 		t.Errorf("somebody else: %d", code)
 	}
@@ -210,7 +216,7 @@ func TestRateLimit(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		return wait
-	}})
+	}}, `{}`)
 	id := c.open()
 	done := make(chan jsontext.Value, 1)
 	go func() { done <- c.must("session/prompt", prompt(id, "ask")) }()
