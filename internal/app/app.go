@@ -49,6 +49,9 @@ type Options struct {
 	// Gateway is set for ServeGateway: clients of a network come back, so what is
 	// asked of them waits for that.
 	Gateway bool
+	// Standalone never reaches for other processes: sessions that are active in
+	// one are refused.
+	Standalone bool
 }
 
 // App is a running Grapnel: one instance on one store. Its methods are safe
@@ -178,12 +181,17 @@ func (a *App) openHub() {
 	a.hub = hub.New(hub.Options{
 		Ledger: a.store, Drivers: drivers.of, Limits: limits, Logger: a.log,
 	})
-	a.server = serve.New(serve.Options{
-		Hub: a.hub, Agents: agents{a}, Auth: a.auth, Relay: relay{},
-		Version: a.opts.Version, Persistent: a.durable,
+	o := serve.Options{
+		Hub: a.hub, Agents: agents{a}, Auth: a.auth,
+		RemoteStdio: func() bool { return a.conf.orDefault().Gateway.ClientMCPStdio },
+		Version:     a.opts.Version, Persistent: a.durable,
 		MaxSessions: limits.Sessions, SessionTimeout: limits.Idle,
 		InstallRoot: realPath(string(a.opts.Home)), Logger: a.log, Redact: a.redact, Admin: a.admin, Observe: a.observe,
-	})
+	}
+	if !a.opts.Standalone {
+		o.Relay, o.Home = relay{}, a.gatewaySocket
+	}
+	a.server = serve.New(o)
 }
 
 func (a *App) limits(c *config.Config) hub.Limits {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/grapnel-ai/grapnel/internal/audit"
@@ -21,7 +22,7 @@ func Record(ctx context.Context, c *config.Config, event audit.Event, what strin
 	return openAudit(c, nil).Record(ctx, audit.Entry{Event: event, Owner: localOwner, What: what, By: "command line"})
 }
 
-// recordedLedger puts on record which sessions are made and deleted.
+// recordedLedger puts on record which sessions are made, shared and deleted.
 type recordedLedger struct {
 	session.Ledger
 	audit *audit.Log
@@ -46,6 +47,36 @@ func (l recordedLedger) Reset(ctx context.Context, old string, info session.Info
 	return fence, err
 }
 
+// Update implements session.Ledger.
+func (l recordedLedger) Update(ctx context.Context, id string, fence session.Fence, c session.InfoChange) error {
+	err := l.Ledger.Update(ctx, id, fence, c)
+	if err == nil && len(c.Shares) > 0 {
+		err = l.recordShares(ctx, id, c.Shares)
+	}
+	return err
+}
+
+// Append implements session.Ledger.
+func (l recordedLedger) Append(ctx context.Context, id string, fence session.Fence, b session.Batch) (session.Seq, error) {
+	seq, err := l.Ledger.Append(ctx, id, fence, b)
+	if err == nil && b.Change != nil && len(b.Change.Shares) > 0 {
+		err = l.recordShares(ctx, id, b.Change.Shares)
+	}
+	return seq, err
+}
+
+func (l recordedLedger) recordShares(ctx context.Context, id string, changes []session.ShareChange) error {
+	info, err := l.Info(ctx, id)
+	for _, c := range changes {
+		what := c.Owner + " may enter as " + c.Role.String()
+		if c.Revoke {
+			what = c.Owner + " may not enter any more"
+		}
+		err = errors.Join(err, l.recordAs(ctx, audit.SessionShared, info, what))
+	}
+	return err
+}
+
 // Delete implements session.Ledger.
 func (l recordedLedger) Delete(ctx context.Context, id string) error {
 	info, missing := l.Info(ctx, id)
@@ -57,7 +88,11 @@ func (l recordedLedger) Delete(ctx context.Context, id string) error {
 }
 
 func (l recordedLedger) record(ctx context.Context, event audit.Event, info session.Info) error {
-	err := l.audit.Record(ctx, audit.Entry{Event: event, Owner: info.Owner, Session: info.ID, Agent: info.Agent, What: info.Cwd})
+	return l.recordAs(ctx, event, info, info.Cwd)
+}
+
+func (l recordedLedger) recordAs(ctx context.Context, event audit.Event, info session.Info, what string) error {
+	err := l.audit.Record(ctx, audit.Entry{Event: event, Owner: info.Owner, Session: info.ID, Agent: info.Agent, What: what})
 	if err != nil && l.log != nil {
 		l.log.Warn("not on record: "+string(event), "session", info.ID, "err", err)
 		return nil

@@ -42,8 +42,12 @@ func (s *Sessions) Revoke(ctx context.Context, id string, grants []policy.Grant)
 	if !ok {
 		return err
 	}
+	info, err := s.ledger.Info(ctx, id)
+	if err != nil {
+		return err
+	}
 	params := map[string]any{"sessionId": id, "grants": jsontext.Value(taken)}
-	if err := askThere(ctx, elsewhere.Socket, serve.MethodRevoke, params, nil); err != nil {
+	if err := askAs(ctx, elsewhere.Socket, info.Owner, serve.MethodRevoke, params, nil); err != nil {
 		return fmt.Errorf("session %s is active in %s, which did not take the approval back: %w", id, s.who(elsewhere.Instance), err)
 	}
 	return nil

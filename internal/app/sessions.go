@@ -13,6 +13,7 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/ledger/memory"
 	"github.com/grapnel-ai/grapnel/internal/ledger/sqlite"
 	"github.com/grapnel-ai/grapnel/internal/secret"
+	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 	"github.com/grapnel-ai/grapnel/internal/session/hub"
 )
@@ -159,13 +160,39 @@ func (s *Sessions) Delete(ctx context.Context, id string) error {
 // has it is asked to.
 func (s *Sessions) Rename(ctx context.Context, id, title string) error {
 	now, yes := time.Now(), true
-	err := s.ledger.Update(ctx, id, 0, session.InfoChange{Title: &title, TitleSet: &yes, UpdatedAt: &now})
+	change := session.InfoChange{Title: &title, TitleSet: &yes, UpdatedAt: &now}
+	return s.change(ctx, id, change, v1.MethodSessionSetTitle, map[string]any{"title": title})
+}
+
+// SetLabel gives a session a label, or with "" takes it away, as Rename does.
+func (s *Sessions) SetLabel(ctx context.Context, id, label string) error {
+	return s.change(ctx, id, session.InfoChange{Label: &label}, serve.MethodLabel, map[string]any{"label": label})
+}
+
+// Share lets another owner into a session, or out of it, as Rename does.
+func (s *Sessions) Share(ctx context.Context, id string, c session.ShareChange) error {
+	params := map[string]any{"owner": c.Owner, "role": c.Role.String()}
+	if c.Revoke {
+		params = map[string]any{"owner": c.Owner, "revoke": true}
+	}
+	return s.change(ctx, id, session.InfoChange{Shares: []session.ShareChange{c}}, serve.MethodShare, params)
+}
+
+// change patches a session; where it is active, its instance is asked to by a
+// method with params.
+func (s *Sessions) change(ctx context.Context, id string, c session.InfoChange, method string, params map[string]any) error {
+	err := s.ledger.Update(ctx, id, 0, c)
 	elsewhere, ok := errors.AsType[*session.ActiveElsewhereError](err)
 	if !ok {
 		return err
 	}
-	if err := askThere(ctx, elsewhere.Socket, v1.MethodSessionSetTitle, map[string]string{"sessionId": id, "title": title}, nil); err != nil {
-		return fmt.Errorf("session %s is active in %s, which did not rename it: %w", id, s.who(elsewhere.Instance), err)
+	info, err := s.ledger.Info(ctx, id)
+	if err != nil {
+		return err
+	}
+	params["sessionId"] = id
+	if err := askAs(ctx, elsewhere.Socket, info.Owner, method, params, nil); err != nil {
+		return fmt.Errorf("session %s is active in %s, which did not change it: %w", id, s.who(elsewhere.Instance), err)
 	}
 	return nil
 }

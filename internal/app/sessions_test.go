@@ -113,7 +113,7 @@ func TestRenameThatTheOwnerDoesNotAnswer(t *testing.T) {
 	s := sessionsOf(t, "s_1")
 	s.ledger = active{s.ledger, t.TempDir() + "/nobody.sock"}
 	err := s.Rename(t.Context(), "s_1", "title")
-	if err == nil || !strings.HasPrefix(err.Error(), "session s_1 is active in instance i_other, which did not rename it: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "session s_1 is active in instance i_other, which did not change it: ") {
 		t.Errorf("Rename: %v", err)
 	}
 }

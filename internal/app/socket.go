@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/beacon"
 	"github.com/grapnel-ai/grapnel/internal/serve"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
@@ -136,4 +137,14 @@ func (relay) Dial(ctx context.Context, socket string) (acp.MessageConn, error) {
 		return nil, err
 	}
 	return acp.NewStdio(nc, nc, 0), nil
+}
+
+// gatewaySocket is where the gateway of this configuration directory listens for
+// local processes, unless there is none or it is this process.
+func (a *App) gatewaySocket() (string, bool) {
+	b, err := beacon.Find(string(a.opts.Home))
+	if err != nil || a.inst == nil || b.Instance == a.inst.ID() {
+		return "", false
+	}
+	return b.Socket, true
 }

@@ -20,17 +20,27 @@ const (
 	closeBound = 1500 * time.Millisecond
 )
 
+// StdioOptions are what the command line says about a client on the two streams.
+type StdioOptions struct {
+	Agent string // alias of sessions that name none
+	// Which session session/new means where it names none, as in
+	// serve.ConnOptions.
+	SessionKey, SessionLabel      string
+	RequireExisting, ResetSession bool
+}
+
 // ServeStdio answers ACP on the two streams until the client closes its side. The
 // end of quit counts as that too: what was accepted is finished or, past a
 // bound, cancelled, and everything is answered.
-func (a *App) ServeStdio(quit context.Context, in io.Reader, out io.Writer, agent string) error {
+func (a *App) ServeStdio(quit context.Context, in io.Reader, out io.Writer, o StdioOptions) error {
 	ctx := context.WithoutCancel(quit)
 	if err := a.listen(); err != nil {
 		a.report(err)
 	}
 	mc := acp.NewStdio(untilDone(quit, in), out, a.conf.orDefault().ACP.MaxMessageBytes)
 	err := a.server.Serve(ctx, mc, serve.ConnOptions{
-		Owner: localOwner, Role: session.Approver, Agent: agent, Drain: stdioDrain, Local: true,
+		Owner: localOwner, Role: session.Approver, Agent: o.Agent, Drain: stdioDrain, Local: true,
+		SessionKey: o.SessionKey, SessionLabel: o.SessionLabel, RequireExisting: o.RequireExisting, ResetSession: o.ResetSession,
 	})
 	if errors.Is(err, syscall.EPIPE) {
 		return nil // the client is gone: that ends a connection as a close does

@@ -30,6 +30,7 @@ const (
 	Option         Event = "option"          // a mode or another option of a session was set
 	SessionCreated Event = "session_created" // a session was made
 	SessionDeleted Event = "session_deleted" // a session was deleted
+	SessionShared  Event = "session_shared"  // another owner was let into a session, or out of it
 	ServerStarted  Event = "server_started"  // an MCP server was started or connected
 	Config         Event = "config"          // a setting was changed by a command
 	SecretSet      Event = "secret_set"      // a credential was set by a command

@@ -75,7 +75,7 @@ func (i *invocation) acp(cmd *cobra.Command, f acpFlags) (err error) {
 	if isTerminal(i.env.Stdin) {
 		fmt.Fprintln(i.env.Stderr, "grapnel: this speaks ACP with an editor, which starts it itself; see grapnel acp --help. Ctrl-D ends it.")
 	}
-	return a.ServeStdio(cmd.Context(), i.env.Stdin, out, f.agent)
+	return a.ServeStdio(cmd.Context(), i.env.Stdin, out, app.StdioOptions{Agent: f.agent})
 }
 
 // protocolOutput is where protocol messages go: the real standard output, which

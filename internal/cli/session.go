@@ -24,9 +24,11 @@ reading ones on a store that cannot be written.`,
 		i.sessionDeleteCommand(),
 		i.sessionExportCommand(),
 		i.sessionGrantsCommand(),
+		i.sessionLabelCommand(),
 		i.sessionListCommand(),
 		i.sessionRenameCommand(),
 		i.sessionSearchCommand(),
+		i.sessionShareCommand(),
 		i.sessionShowCommand(),
 	)
 }
@@ -66,13 +68,15 @@ type sessionRow struct {
 	Label     string    `json:"label,omitzero"`
 	Parent    string    `json:"parent,omitzero"`
 	Subagent  bool      `json:"subagent,omitzero"` // the parent's, and deleted with it
+
+	Shares []shareRow `json:"shares,omitempty"`
 }
 
 func rowOf(s session.Info) sessionRow {
 	return sessionRow{
 		ID: s.ID, Title: s.Title, Agent: s.Agent, Cwd: s.Cwd, Roots: s.Roots, State: stateOf(s), Archived: s.Archived,
 		CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Events: uint64(s.LastSeq),
-		Owner: s.Owner, Key: s.Key, Label: s.Label, Parent: s.Parent, Subagent: s.Subagent,
+		Owner: s.Owner, Key: s.Key, Label: s.Label, Parent: s.Parent, Subagent: s.Subagent, Shares: sharesOf(s),
 	}
 }
 

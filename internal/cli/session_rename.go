@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/grapnel-ai/grapnel/internal/app"
+	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
 func (i *invocation) sessionRenameCommand() *cobra.Command {
@@ -23,18 +24,8 @@ running grapnel has open is renamed there, and its clients are told.`,
 			if title == "" {
 				return usagef("the title must not be empty")
 			}
-			return i.withSessions(cmd, func(ctx context.Context, s *app.Sessions) error {
-				info, err := s.Find(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				if err := s.Rename(ctx, info.ID, title); err != nil || !asJSON {
-					return err
-				}
-				if info, err = s.Find(ctx, info.ID); err != nil {
-					return err
-				}
-				return printJSON(i.env.Stdout, rowOf(info))
+			return i.changeSession(cmd, args[0], asJSON, func(ctx context.Context, s *app.Sessions, info session.Info) error {
+				return s.Rename(ctx, info.ID, title)
 			})
 		}),
 	}

@@ -66,6 +66,9 @@ func printSession(w io.Writer, info session.Info, entries []transcript.Entry) er
 	lines := [][2]string{
 		{"session", info.ID},
 		{"title", info.Title},
+		{"key", info.Key},
+		{"label", info.Label},
+		{"owner", info.Owner},
 		{"agent", info.Agent},
 		{"directory", info.Cwd},
 	}
@@ -77,7 +80,7 @@ func printSession(w io.Writer, info session.Info, entries []transcript.Entry) er
 		{"created", moment(info.CreatedAt)},
 		{"updated", moment(info.UpdatedAt)},
 	}...)
-	for _, l := range lines {
+	for _, l := range append(lines, shareLines(info)...) {
 		if l[1] != "" {
 			fmt.Fprintf(w, "%-10s %s\n", l[0], printable.Line(l[1]))
 		}

@@ -11,6 +11,7 @@ type Gateway struct {
 	AllowedOrigins []string `toml:"allowed_origins" doc:"Web origins let in besides its own, such as https://chat.example.com:8443 for pages from there."`
 	AllowedHosts   []string `toml:"allowed_hosts" doc:"Names it is reached by besides its own address, as in the Host header: with a port, or without for any."`
 	TrustedProxies []string `toml:"trusted_proxies" doc:"Addresses or networks of reverse proxies whose forwarded headers count."`
+	ClientMCPStdio bool     `toml:"client_mcp_stdio" doc:"Whether MCP servers that remote clients bring are started here when they are commands; those of clients on this machine are."`
 	Limits         Limits   `toml:"limits" doc:"What one owner may use at once."`
 	TLS            TLS      `toml:"tls" doc:"Certificate."`
 	Auth           Auth     `toml:"auth" doc:"Credentials that need no pairing."`

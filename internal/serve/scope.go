@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/session"
@@ -96,6 +97,16 @@ type onBehalf struct {
 	Role   string   `json:"role"`
 	Agents []string `json:"agents,omitzero"`
 	Local  bool     `json:"local"`
+}
+
+// OnBehalfOf is the _meta of clientCapabilities by which a process of the same
+// user speaks for an owner at another instance.
+func OnBehalfOf(owner string) (jsontext.Value, error) {
+	inner, err := with(raw("{}"), "onBehalf", onBehalf{Owner: owner, Role: session.Approver.String(), Local: true})
+	if err != nil {
+		return nil, err
+	}
+	return with(raw("{}"), "grapnel", inner)
 }
 
 // actFor takes the place of another instance's client.
