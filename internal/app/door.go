@@ -56,8 +56,10 @@ func (a *App) doorSettings(ctx context.Context, c *config.Config) (s door.Settin
 	if err = s.Lists(g.AllowedHosts, g.AllowedOrigins, g.TrustedProxies); err != nil {
 		return s, err
 	}
-	if h, err := address.ParseHost(g.Host); err == nil && !h.IP.IsValid() {
-		s.Hosts = append(s.Hosts, h) // an IP address is ours when connections come to it
+	for _, name := range append([]string{g.Host}, g.TLS.ACMEDomains...) {
+		if h, err := address.ParseHost(name); err == nil && !h.IP.IsValid() {
+			s.Hosts = append(s.Hosts, h) // an IP address is ours when connections come to it
+		}
 	}
 	if s.Token, err = a.staticCredential(ctx, c, "token", g.Auth.Token); err != nil {
 		return s, err

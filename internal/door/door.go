@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,6 +60,13 @@ type Pass struct {
 	Expires time.Time
 
 	id string // of the credential; see entry.id
+}
+
+// Authority says for whom and for what a pass is good. What one pass has opened,
+// only a pass of the same authority may use: another credential of the owner may
+// have less.
+func (p Pass) Authority() string {
+	return strings.Join(append([]string{p.Owner, p.Role.String()}, p.Agents...), "\n")
 }
 
 // Open returns a Door with the named tokens that are stored at o.Path.

@@ -290,3 +290,23 @@ func TestUnsetCredentials(t *testing.T) {
 		t.Error("an expired token counts")
 	}
 }
+
+// TestAuthority tells passes apart by what they are good for, not by their names.
+func TestAuthority(t *testing.T) {
+	base := door.Pass{Owner: "a", Name: "x", Role: session.Prompter, Agents: []string{"m"}}
+	same := base
+	same.Name, same.Local = "y", true
+	if base.Authority() != same.Authority() {
+		t.Error("another token of the same authority is another one")
+	}
+	for _, other := range []door.Pass{
+		{Owner: "b", Role: session.Prompter, Agents: []string{"m"}},
+		{Owner: "a", Role: session.Observer, Agents: []string{"m"}},
+		{Owner: "a", Role: session.Prompter},
+		{Owner: "a", Role: session.Prompter, Agents: []string{"m", "n"}},
+	} {
+		if base.Authority() == other.Authority() {
+			t.Errorf("%+v is as good as %+v", other, base)
+		}
+	}
+}

@@ -20,8 +20,9 @@ func (g *Gateway) serveStream(w http.ResponseWriter, r *http.Request) {
 	g.streams.ServeHTTP(w, r)
 }
 
-// streamOwner binds a connection to the owner whose credential opened it.
-func streamOwner(r *http.Request) (string, error) { return passOf(r).Owner, nil }
+// streamOwner binds a connection to the owner whose credential opened it, and to
+// what that credential may do.
+func streamOwner(r *http.Request) (string, error) { return passOf(r).Authority(), nil }
 
 // openStream serves a new connection. Too many of one owner's end at once.
 func (g *Gateway) openStream(r *http.Request, c acp.MessageConn, id string) {
