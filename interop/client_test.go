@@ -22,9 +22,14 @@ const peerTimeout = 2 * time.Minute
 
 // scenario is one of client/scenarios.mjs with its arguments.
 type scenario struct {
-	Name    string       `json:"scenario"`
-	Agent   []string     `json:"agent"`
-	Cwd     string       `json:"cwd"`
+	Name  string   `json:"scenario"`
+	Agent []string `json:"agent"`
+	Cwd   string   `json:"cwd"`
+
+	URL       string `json:"url,omitzero"` // of a gateway, instead of Agent
+	Token     string `json:"token,omitzero"`
+	Transport string `json:"transport,omitzero"` // see client/remote.mjs
+
 	Prompt  string       `json:"prompt,omitzero"`
 	Prompts []string     `json:"prompts,omitzero"`
 	Next    string       `json:"next,omitzero"`

@@ -241,6 +241,7 @@ func cancels() []scenario {
 	const next = "D:SAY going on"
 	return []scenario{
 		{Name: "cancel", Prompt: "D:SAY It begins ; D:STALL", Next: next, check: check("")},
+		{Name: "cancelRequest", Prompt: "D:SAY It begins ; D:STALL", Next: next, check: check("")},
 		{Name: "cancelTool", Prompt: "D:TOOL shell sleep 600", Next: next, check: check("failed")},
 		{Name: "cancelPermission", Prompt: "D:TOOL shell touch never", Next: next, check: check("failed")},
 	}

@@ -2,6 +2,7 @@
 // protocol behind it.
 import * as acp from "@agentclientprotocol/sdk";
 import { Hands } from "./hands.mjs";
+import { Remote } from "./remote.mjs";
 import { Wire } from "./wire.mjs";
 
 const { agent: calls, client: served } = acp.methods;
@@ -9,14 +10,14 @@ const { agent: calls, client: served } = acp.methods;
 export class Connection {
   constructor(run, offers) {
     this.run = run;
-    this.wire = new Wire(run.args.agent, { ...run.args, judge: run.judge, report: run.report });
+    const given = { ...run.args, judge: run.judge, report: run.report };
+    this.wire = run.args.url ? new Remote(run.args.transport, given) : new Wire(run.args.agent, given);
     this.hands = new Hands(this, offers);
     this.updates = []; // every update, in order of arrival
     this.wire.listeners.add((message) => {
       if (message.method === "session/update") this.updates.push(message.params);
     });
-    const { output, input } = this.wire.streams();
-    this.connection = this.app().connect(acp.ndJsonStream(output, input));
+    this.connection = this.app().connect(this.wire.stream());
     this.agent = this.connection.agent;
   }
 
@@ -51,8 +52,10 @@ export class Connection {
     return { id: setup.sessionId, setup };
   }
 
-  load(id) {
-    return this.agent.request(calls.session.load, { sessionId: id, cwd: this.run.args.cwd, mcpServers: [] });
+  async load(id) {
+    const setup = await this.agent.request(calls.session.load, { sessionId: id, cwd: this.run.args.cwd, mcpServers: [] });
+    await this.wire.settle(() => this.agent.request(calls.session.setMode, { sessionId: id, modeId: "no such mode" }).catch(() => {}));
+    return setup;
   }
 
   resume(id) {

@@ -132,6 +132,18 @@ export async function cancel(run) {
   return { turn: await turn, next: await client.prompt(id, run.args.next) };
 }
 
+// cancelRequest: the request for the turn is cancelled, not the session's turn.
+export async function cancelRequest(run) {
+  const client = await run.start();
+  const { id } = await client.newSession();
+  const begun = client.wire.seen((m) => m.params?.update?.sessionUpdate === "agent_message_chunk");
+  const turn = client.prompt(id, run.args.prompt);
+  await begun;
+  const { message } = run.report.transcript.findLast((m) => m.message.method === session.prompt);
+  await client.agent.notify("$/cancel_request", { requestId: message.id });
+  return { turn: await turn, next: await client.prompt(id, run.args.next) };
+}
+
 // cancelTool: the turn is cancelled while a tool runs.
 export async function cancelTool(run) {
   const client = await run.start();
