@@ -5,7 +5,7 @@ import { HTTP2 } from "./http2.mjs";
 import { Watch } from "./watch.mjs";
 
 // Remote is a gateway that is reached as transport says: "ws", "ws-subprotocol"
-// (the token goes where browsers can put it), "http" or "h2".
+// (the token where browsers can put it), "http" or "h2".
 export class Remote extends Watch {
   constructor(transport, { url, token, judge, report }) {
     super({ judge, report });
@@ -21,7 +21,7 @@ export class Remote extends Watch {
       case "ws":
         return createWebSocketStream(url, { headers: { authorization }, WebSocket: this.socket() });
       case "ws-subprotocol":
-        return createWebSocketStream(url, { protocols: [`bearer.${token}`], WebSocket: this.socket() });
+        return createWebSocketStream(url, { protocols: ["acp", `bearer.${token}`], WebSocket: this.socket() });
       case "h2":
         this.h2 = new HTTP2(url);
         return createHttpStream(url, { headers: { authorization }, fetch: this.fetcher((input, init) => this.h2.fetch(input, init)) });
