@@ -175,6 +175,13 @@ func (l *Link) Messages() []Message {
 	return append([]Message(nil), l.lines...)
 }
 
+// Raw is the message at a line as it came.
+func (l *Link) Raw(line int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.raw[line]
+}
+
 // Transcript is everything the agent wrote, shortened per line.
 func (l *Link) Transcript() string {
 	l.mu.Lock()
