@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -124,6 +125,13 @@ func (c *Client) Reset() {
 
 // Hangup closes the connection as clients do that have finished.
 func (c *Client) Hangup() { _ = c.conn.Close(websocket.StatusNormalClosure, "") }
+
+// Ping asks the gateway for a sign of life within bound.
+func (c *Client) Ping(bound time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	return c.conn.Ping(ctx)
+}
 
 // Closed waits for the connection to end and returns the close code and reason
 // that the gateway gave; -1 when it gave none.

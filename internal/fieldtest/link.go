@@ -77,6 +77,16 @@ func (l *Link) end() {
 	l.more.Broadcast()
 }
 
+// TrySend sends one message over a connection that may be gone.
+func (l *Link) TrySend(line string) error { return l.send(line) }
+
+// Over reports whether nothing more comes.
+func (l *Link) Over() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
+}
+
 // Send sends one message.
 func (l *Link) Send(line string) {
 	l.t.Helper()

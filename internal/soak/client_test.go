@@ -3,6 +3,7 @@ package soak
 import (
 	"encoding/json"
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/internal/fieldtest"
@@ -196,3 +197,10 @@ func (c *client) crash() {
 }
 
 func number(n int) string { return fmt.Sprintf("soak-%d", n) }
+
+func unmarshal(t *testing.T, text json.RawMessage, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
