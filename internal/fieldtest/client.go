@@ -21,6 +21,9 @@ type Dial struct {
 	Protocols []string    // WebSocket subprotocols
 	Anonymous bool        // do not send the token in a header
 	TLS       *tls.Config // of a wss address
+
+	// Reading, if it is not nil, holds reading back until it is closed.
+	Reading <-chan struct{}
 }
 
 // Client is a WebSocket client of a gateway.
@@ -70,6 +73,9 @@ func (g *Gateway) TryConnect(d Dial) (*Client, *http.Response, error) {
 			}
 			conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 			c.tcp = conn
+			if tcp, ok := conn.(*net.TCPConn); ok && d.Reading != nil {
+				_ = tcp.SetReadBuffer(64 << 10) // what the system takes in does not count as read
+			}
 			return conn, err
 		},
 	}
@@ -89,7 +95,12 @@ func (g *Gateway) TryConnect(d Dial) (*Client, *http.Response, error) {
 		defer cancel()
 		return conn.Write(ctx, websocket.MessageText, []byte(line))
 	}, g.Stderr)
-	go c.read()
+	go func() {
+		if d.Reading != nil {
+			<-d.Reading
+		}
+		c.read()
+	}()
 	g.w.T.Cleanup(func() { c.Drop(); <-c.Ended })
 	return c, resp, nil
 }

@@ -3,8 +3,11 @@ package fieldtest
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -69,4 +72,40 @@ func (g *Gateway) Stop() {
 	if code := g.WaitExit(); code != 0 {
 		g.tb.Errorf("exit code %d after SIGTERM\n%s", code, g.Stderr())
 	}
+}
+
+// Get fetches a path of the gateway and returns the body of its answer.
+func (g *Gateway) Get(path string) string {
+	g.tb.Helper()
+	req, err := http.NewRequestWithContext(g.tb.Context(), http.MethodGet, g.URL+path, nil)
+	if err != nil {
+		g.tb.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+Token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.tb.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		g.tb.Fatalf("GET %s: %s %v %s", path, resp.Status, err, body)
+	}
+	return string(body)
+}
+
+// Metric is the value of a metric without labels.
+func (g *Gateway) Metric(name string) int {
+	g.tb.Helper()
+	for line := range strings.Lines(g.Get("/metrics")) {
+		var value float64
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			if _, err := fmt.Sscan(rest, &value); err != nil {
+				g.tb.Fatalf("%s: %v", line, err)
+			}
+			return int(value)
+		}
+	}
+	g.tb.Fatalf("there is no metric %s", name)
+	return 0
 }

@@ -185,6 +185,15 @@ func (l *Link) Messages() []Message {
 	return append([]Message(nil), l.lines...)
 }
 
+// Forget drops what the messages before a line held, for tests that hear more
+// than memory does.
+func (l *Link) Forget(line int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.lines[:line])
+	clear(l.raw[:line])
+}
+
 // Raw is the message at a line as it came.
 func (l *Link) Raw(line int) string {
 	l.mu.Lock()

@@ -102,7 +102,7 @@ func (p *chaos) plan() (fault, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.rand.Float64()
-	return fault(p.rand.IntN(int(faults))), 200 + int(x*x*float64(p.reach))
+	return fault(p.rand.IntN(int(faults))), 200 + int(x*float64(p.reach))
 }
 
 // pair is a connection under way.

@@ -122,8 +122,11 @@ provider = "fake"
 
 // memory is what the agent's process holds, in KiB; 0 where the system does not
 // tell.
-func (c *client) memory() int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.agent.Pid()))
+func (c *client) memory() int { return memoryOf(c.agent.Pid()) }
+
+// memoryOf is what a process holds, in KiB.
+func memoryOf(pid int) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := bytes.Cut(text, []byte("VmRSS:"))
 	kib := 0
 	_, _ = fmt.Sscan(string(rest), &kib) // stays 0
