@@ -18,9 +18,26 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/serve"
 )
 
-// dialectProtocol is the subprotocol of the ZeroClaw dialect's clients. It is
-// selected when it is offered; what else they offer holds a credential.
+// dialectProtocol is the subprotocol of the ZeroClaw dialect's clients.
 const dialectProtocol = "zeroclaw.acp.v1"
+
+// chosen is the subprotocol to select of those that are offered: the dialect's,
+// or else the first that holds no credential. ACP names none, but a browser
+// that offers its token among some fails when none is selected.
+func chosen(r *http.Request) string {
+	first := ""
+	for _, line := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for name := range strings.SplitSeq(line, ",") {
+			switch name = strings.TrimSpace(name); {
+			case name == dialectProtocol:
+				return name
+			case first == "" && !strings.HasPrefix(name, "bearer."):
+				first = name
+			}
+		}
+	}
+	return first
+}
 
 // serveSocket answers a WebSocket handshake that was admitted, and serves the
 // connection.
@@ -34,7 +51,7 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	o := g.connOptions(r, pass, newConnectionID())
 	c, err := ws.Accept(w, r, ws.AcceptOptions{
-		ID: o.ID, Subprotocol: dialectProtocol, MaxBytes: g.opts.MaxBytes, Ping: g.opts.Ping, Stall: g.opts.Stall,
+		ID: o.ID, Subprotocol: chosen(r), MaxBytes: g.opts.MaxBytes, Ping: g.opts.Ping, Stall: g.opts.Stall,
 	})
 	if err != nil {
 		return // it was answered

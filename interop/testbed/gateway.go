@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,7 +41,7 @@ type GatewayOptions struct {
 func (b *Bed) Gateway(tb testing.TB, o GatewayOptions) *Gateway {
 	tb.Helper()
 	g := &Gateway{}
-	env := append(b.Env, "GRAPNEL_gateway__port=0", "GRAPNEL_gateway__auth__token="+Token)
+	env := append(slices.Clone(b.Env), "GRAPNEL_acp__max_sessions=100", "GRAPNEL_gateway__port=0", "GRAPNEL_gateway__auth__token="+Token)
 	if o.Origins != nil {
 		env = append(env, "GRAPNEL_gateway__allowed_origins="+strings.Join(o.Origins, ","))
 	}
