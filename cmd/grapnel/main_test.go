@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line the way a user does, each script in a
 // fresh home.
 func TestScripts(t *testing.T) {
+	gateways := &daemons{all: make(map[*testscript.TestScript]*daemon)}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -36,6 +37,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "talk": talk, "hold": hold, "sql": sqlCmd, "freeze": freeze,
+			"gateway": gateways.start, "signal": gateways.signal, "logged": gateways.logged, "fetch": fetch,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -45,6 +47,8 @@ func TestScripts(t *testing.T) {
 				ladder := sandbox.New(sandbox.Options{Path: os.Getenv("PATH")})
 				st, err := ladder.Find(t.Context(), sandbox.Auto)
 				return os.Getenv("CI") != "" || err == nil && st.Works(), ladder.Close()
+			case "signals":
+				return runtime.GOOS != "windows", nil
 			case "root":
 				return os.Getuid() == 0, nil
 			case "tty":

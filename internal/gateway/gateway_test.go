@@ -54,8 +54,7 @@ func (fakeDoor) ServePair(w http.ResponseWriter, r *http.Request) {
 
 // echo answers each request with its own options and params.
 type echo struct {
-	o      serve.ConnOptions
-	served func()
+	o serve.ConnOptions
 }
 
 func (e echo) HandleRequest(_ context.Context, req *acp.Request) {
