@@ -109,6 +109,24 @@ func (p *params) idempotencyKey() string {
 	return s
 }
 
+// maxProvenance bounds what a bridge says of where a prompt comes from, in bytes.
+const maxProvenance = 16 << 10
+
+// provenance is where a prompt comes from (_meta.provenance), nil when nothing is
+// said of it.
+func (p *params) provenance() (raw, error) {
+	v := lookup(p.Meta, "provenance")
+	switch {
+	case isNull(v):
+		return nil, nil
+	case v.Kind() != '{':
+		return nil, session.Invalidf("_meta.provenance must be an object")
+	case len(v) > maxProvenance:
+		return nil, session.Invalidf("_meta.provenance has %d bytes, more than %d", len(v), maxProvenance)
+	}
+	return v, nil
+}
+
 // after is the last number a reconnecting client has (_meta.grapnel.after).
 func (p *params) after() (session.Seq, bool) {
 	v := lookup(p.Meta, "grapnel", "after")

@@ -244,3 +244,25 @@ func TestCloseTwice(t *testing.T) {
 	a.must("session/resume", on)
 	a.must("session/close", on)
 }
+
+// TestProvenance: where a prompt comes from stays with it, live and later.
+func TestProvenance(t *testing.T) {
+	h := newHouse(t)
+	a, b := h.connect(session.Approver, `{}`), h.connect(session.Approver, `{}`)
+	id := a.open()
+	b.must("session/resume", `{"sessionId":"`+id+`","cwd":"`+h.dir+`"}`)
+	with := func(meta string) string {
+		return strings.TrimSuffix(prompt(id, "say hello"), "}") + `,"_meta":` + meta + `}`
+	}
+	a.must("session/prompt", with(`{"provenance":{"bridge":"b1","originCwd":"/x"},"grapnel":{"key":"k"}}`))
+	b.until(`"user_message_chunk"`, `"_meta":{"grapnel":{"seq":`, `},"provenance":{"bridge":"b1","originCwd":"/x"}}`)
+	late := h.connect(session.Approver, `{}`)
+	late.must("session/load", h.loadParams(id))
+	late.until(`"user_message_chunk"`, `"provenance":{"bridge":"b1","originCwd":"/x"}`)
+	for _, meta := range []string{`{"provenance":"b1"}`, `{"provenance":{"x":"` + strings.Repeat("x", 16<<10) + `"}}`} {
+		if code := a.code("session/prompt", with(meta)); code != acp.CodeInvalidParams {
+			t.Errorf("%.30s: %d", meta, code)
+		}
+	}
+	a.must("session/prompt", with(`{"provenance":null}`))
+}

@@ -31,8 +31,13 @@ func (c *conn) prompt(ctx context.Context, req *acp.Request, p *params) {
 		c.fail(req, c.wireError(err, p.session()))
 		return
 	}
+	provenance, err := p.provenance()
+	if err != nil {
+		c.fail(req, c.wireError(err, p.session()))
+		return
+	}
 	v.prompt(ctx, req, session.PromptRequest{
-		Content: blocks, Key: p.idempotencyKey(), Exclusive: c.dialect.Load(),
+		Content: blocks, Key: p.idempotencyKey(), Provenance: provenance, Exclusive: c.dialect.Load(),
 	})
 }
 

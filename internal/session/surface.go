@@ -73,6 +73,9 @@ type AttachRequest struct {
 type PromptRequest struct {
 	Content []jsontext.Value // ACP ContentBlock, checked by the surface
 	Key     string           // idempotency key; empty for none
+	// Provenance is where the prompt comes from, as its bridge says: an object
+	// that is kept and shown with the message. nil for none.
+	Provenance jsontext.Value
 	// Exclusive refuses the prompt with ErrBusy while a turn runs, whatever
 	// the configuration does with it.
 	Exclusive bool

@@ -54,11 +54,15 @@ func (a *Actor) newTurn(c *attach.Cursor, req session.PromptRequest) (*turn, err
 		content: req.Content, hands: c.Request().Hands,
 	}
 	id := session.NewID("m")
-	for _, block := range req.Content {
+	for i, block := range req.Content {
 		if block.Kind() != jsontext.KindBeginObject || !block.IsValid() {
 			return nil, session.Invalidf("prompt holds a content block that is no JSON object")
 		}
 		body := a.chunk(session.KindUserMessage, block, id)
+		if i == 0 && req.Provenance != nil {
+			body = append(body[:len(body)-1], `,"_meta":{"provenance":`...)
+			body = append(append(body, req.Provenance...), `}}`...)
+		}
 		facts, err := ingest.Look(body)
 		if err != nil {
 			return nil, err
