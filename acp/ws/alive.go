@@ -85,6 +85,7 @@ func (c *Conn) sendControl(ping bool) (time.Time, error) {
 		}
 	}
 	if ping {
+		c.out.trim()
 		if err := c.out.add(opPing, nil); err != nil {
 			return began, c.writeFailed(err)
 		}

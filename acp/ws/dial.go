@@ -32,6 +32,9 @@ type DialOptions struct {
 // handshake alone. The error is one sentence without credentials: a
 // *HandshakeError when there was an HTTP answer.
 func Dial(ctx context.Context, url string, opts DialOptions) (*Conn, error) {
+	if !isAddress(url) {
+		return nil, errors.New("cannot connect: the address of a WebSocket server begins with ws:// or wss:// and a host")
+	}
 	c := newConn(opts.MaxBytes, opts.Ping, opts.Stall)
 	c.out.client = true
 	socket, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{

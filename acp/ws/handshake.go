@@ -114,6 +114,19 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
+// isAddress reports whether target is a URL that can be dialled.
+func isAddress(target string) bool {
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	switch u.Scheme {
+	case "ws", "wss", "http", "https":
+		return true
+	}
+	return false
+}
+
 // redacted is a URL without what may be secret in it.
 func redacted(target string) string {
 	u, err := url.Parse(target)

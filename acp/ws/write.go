@@ -9,9 +9,6 @@ import (
 	"github.com/grapnel-ai/grapnel/acp"
 )
 
-// keptBytes is how much memory an idle connection keeps for its next write.
-const keptBytes = 4 << 10
-
 // WriteMessage sends msg as one text frame. See acp.MessageConn. ctx bounds the
 // wait for other writers, not the write itself, which ends with the stall time.
 func (c *Conn) WriteMessage(ctx context.Context, msg jsontext.Value) error {
@@ -33,6 +30,7 @@ func (c *Conn) WriteMessages(ctx context.Context, msgs []jsontext.Value) error {
 	}
 	defer c.release()
 	c.out.reserve(total)
+	c.out.used = true
 	for _, msg := range msgs {
 		if err := c.out.add(opText, msg); err != nil {
 			return c.writeFailed(err)
@@ -79,6 +77,7 @@ type frames struct {
 	wire   *wire
 	client bool // frames of clients are masked
 	buf    []byte
+	used   bool // for messages, since the last trim
 }
 
 // reserve makes room for about n bytes.
@@ -97,7 +96,7 @@ func (f *frames) add(opcode byte, payload []byte) error {
 	f.buf = appendHeader(f.buf, opcode, len(payload), mask)
 	for at := 0; at < len(payload); {
 		if len(f.buf) >= chunkBytes {
-			if err := f.put(); err != nil {
+			if err := f.flush(); err != nil {
 				return err
 			}
 		}
@@ -111,18 +110,18 @@ func (f *frames) add(opcode byte, payload []byte) error {
 	return nil
 }
 
-// put writes what is there.
-func (f *frames) put() error {
+// flush writes what is there.
+func (f *frames) flush() error {
 	err := f.wire.put(f.buf)
 	f.buf = f.buf[:0]
 	return err
 }
 
-// flush writes what is there, and gives back memory that a burst took.
-func (f *frames) flush() error {
-	err := f.put()
-	if cap(f.buf) > keptBytes {
+// trim gives the memory of a burst back when nothing was written since the last
+// trim, for connections that are idle most of the time.
+func (f *frames) trim() {
+	if !f.used {
 		f.buf = nil
 	}
-	return err
+	f.used = false
 }
