@@ -30,6 +30,7 @@ const (
 // instances run on the same store. It owns no session.
 type Sessions struct {
 	ledger session.Ledger
+	store  *sqlite.Ledger // nil where there is none
 	peers  *instance.Instance
 	conf   *config.Config
 	redact *secret.Redactor // nil until Hide
@@ -58,8 +59,18 @@ func OpenSessions(ctx context.Context, c *config.Config) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.store = store
 	s.ledger = recordedLedger{Ledger: store, audit: openAudit(c, nil)}
 	return s, nil
+}
+
+// Backup writes a copy of the whole store to a file that is not there yet, also
+// while instances run.
+func (s *Sessions) Backup(ctx context.Context, path string) error {
+	if s.store == nil {
+		return fmt.Errorf("there is no session store in %s yet, so there is nothing to copy", s.conf.StorePath())
+	}
+	return s.store.Backup(ctx, path)
 }
 
 // Close closes the store.

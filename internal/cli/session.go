@@ -21,6 +21,7 @@ func (i *invocation) sessionCommand() *cobra.Command {
 the beginning of it. All of these work while editors have sessions open, and the
 reading ones on a store that cannot be written.`,
 	},
+		i.sessionBackupCommand(),
 		i.sessionDeleteCommand(),
 		i.sessionExportCommand(),
 		i.sessionGrantsCommand(),
