@@ -1,0 +1,152 @@
+package start
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// kept is a token that a pairing got, in a file of its own per gateway.
+type kept struct {
+	Token string `json:"token"`
+	// Code is the hash of the code it was got for: the same code again means the
+	// same token, another one a new pairing.
+	Code string `json:"code"`
+}
+
+// paired is the credential got by pairing with this very gateway, now or before.
+func (f *finder) paired(ctx context.Context, u *url.URL) (http.Header, error) {
+	name, err := f.keptFile(u)
+	if err != nil {
+		return nil, err
+	}
+	var k kept
+	if _, statErr := os.Lstat(name); statErr == nil {
+		text, err := readSecret("the token kept from pairing", name, true)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(text), &k); err != nil {
+			return nil, fmt.Errorf("the token kept from pairing in %s is damaged: remove the file and pair again", name)
+		}
+	}
+	code := strings.TrimSpace(f.flags.PairCode)
+	if code != "" && k.Code != hashed(code) {
+		token, err := pair(ctx, u, code)
+		if err != nil {
+			return nil, err
+		}
+		k = kept{token, hashed(code)}
+		if err := writeKept(name, k); err != nil {
+			return nil, fmt.Errorf("keep the token of the pairing: %w", err)
+		}
+	}
+	if k.Token == "" {
+		return nil, nil
+	}
+	return f.bearer(k.Token), nil
+}
+
+func hashed(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// keptFile is where the token for a gateway is kept.
+func (f *finder) keptFile(u *url.URL) (string, error) {
+	c, err := f.config()
+	if err != nil {
+		return "", err
+	}
+	at := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return filepath.Join(c.DataPath(), "bridge-tokens", hashed(at.String())[:32]+".json"), nil
+}
+
+func writeKept(name string, k kept) error {
+	data, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, ".token-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(append(data, '\n'))
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), name)
+}
+
+// longestAnswer bounds the answer to a pairing.
+const longestAnswer = 16 << 10
+
+// pair trades a one-time code for a token.
+func pair(ctx context.Context, u *url.URL, code string) (string, error) {
+	at := *u
+	at.Scheme = map[string]string{"ws": "http", "wss": "https"}[u.Scheme]
+	at.Path, at.RawQuery = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/acp")+"/pair", ""
+	host, err := os.Hostname()
+	if err != nil {
+		host = "bridge"
+	}
+	body, err := json.Marshal(struct {
+		Name string `json:"name"`
+	}{host})
+	if err != nil {
+		return "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), strings.NewReader(string(body)))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("X-Pairing-Code", code)
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		cause := (*url.Error)(nil)
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return "", fmt.Errorf("cannot pair with %s: %w", at.Host, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, longestAnswer))
+	if err != nil {
+		return "", fmt.Errorf("cannot pair with %s: %w", at.Host, err)
+	}
+	var answer struct {
+		Token string `json:"token"`
+	}
+	if resp.StatusCode != http.StatusOK || json.Unmarshal(data, &answer) != nil || answer.Token == "" {
+		return "", fmt.Errorf("cannot pair with %s: %s: get a new code there with grapnel gateway pair", at.Host, pairFault(resp.StatusCode))
+	}
+	return answer.Token, nil
+}
+
+func pairFault(status int) string {
+	switch status {
+	case http.StatusTooManyRequests:
+		return "too many wrong codes were tried, wait five minutes"
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusGone:
+		return "the code is wrong or used up"
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return "it is not a grapnel gateway"
+	}
+	return fmt.Sprintf("it answered HTTP %d", status)
+}
