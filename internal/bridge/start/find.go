@@ -173,13 +173,9 @@ func (f *finder) implied(ctx context.Context, k kind) (http.Header, error) {
 		if header, err = f.resolve(ctx, far); header == nil && err == nil {
 			header = f.environment()
 		}
-	} else {
-		for _, place := range []configured{near, far} {
-			if header == nil && err == nil {
-				if header = f.environment(); header == nil {
-					header, err = f.resolve(ctx, place)
-				}
-			}
+	} else if header = f.environment(); header == nil {
+		if header, err = f.resolve(ctx, near); header == nil && err == nil {
+			header, err = f.resolve(ctx, far)
 		}
 	}
 	if header != nil || err != nil {
