@@ -4,8 +4,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )

@@ -48,6 +48,8 @@ func (c *conn) wireError(err error, id string) *acp.Error {
 		return rpc
 	case errors.Is(err, session.ErrNotFound), errors.Is(err, session.ErrNotActive):
 		return c.notFound(id)
+	case errors.Is(err, session.ErrDraining):
+		return draining(id)
 	case errors.Is(err, session.ErrSessionLimit):
 		return newError(codeSessionLimit, session.ErrSessionLimit.Error(), errorData{Reason: "SESSION_LIMIT_REACHED"})
 	case errors.Is(err, session.ErrRole):
@@ -69,7 +71,17 @@ func (c *conn) wireError(err error, id string) *acp.Error {
 	}
 }
 
+// draining refuses work of a process that is ending. Another one may take it.
+func draining(id string) *acp.Error {
+	return newError(acp.CodeInternalError, session.ErrDraining.Error(), errorData{id, "DRAINING"})
+}
+
+// notFound is the answer about a session that is not there. While the hub drains
+// that tells nothing: it has let go of those with nothing to do.
 func (c *conn) notFound(id string) *acp.Error {
+	if c.server.opts.Hub.Draining() {
+		return draining(id)
+	}
 	if c.dialect.Load() {
 		return newError(codeDialectNotFound, "Session not found: "+shown(id), errorData{id, "SESSION_NOT_FOUND"})
 	}

@@ -269,6 +269,13 @@ func (h *Hub) Active() int {
 	return n
 }
 
+// Draining reports whether Drain was called.
+func (h *Hub) Draining() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.draining
+}
+
 // Load tells how many sessions are active in this process and how many of them
 // have a turn under way. One that does not answer within ctx counts as running.
 func (h *Hub) Load(ctx context.Context) (active, running int) {
