@@ -158,9 +158,13 @@ func TestConfigurationsAreValid(t *testing.T) {
 // TestGoBlocksAreExamples holds the Go code of the library's page against the
 // examples that are compiled and run.
 func TestGoBlocksAreExamples(t *testing.T) {
-	names, err := filepath.Glob(filepath.Join(root, "acp", "example_*_test.go"))
-	if err != nil {
-		t.Fatal(err)
+	var names []string
+	for _, pattern := range []string{"example_*_test.go", "*/example_test.go"} {
+		found, err := filepath.Glob(filepath.Join(root, "acp", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, found...)
 	}
 	var examples strings.Builder
 	for _, name := range names {
