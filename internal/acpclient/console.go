@@ -19,8 +19,9 @@ const (
 // console is the terminal of an interactive client. It is safe for concurrent
 // use.
 type console struct {
-	tty    *os.File
-	before *term.State
+	in, out int // descriptors; asking the files for them again would disturb a read
+	before  *term.State
+	w       *os.File
 
 	mu     sync.Mutex
 	screen *lineedit.Screen
@@ -30,31 +31,28 @@ type console struct {
 // openConsole takes the terminal over: in is where keys come from, out where
 // things are shown.
 func openConsole(in, out *os.File) (*console, error) {
-	before, err := term.MakeRaw(int(in.Fd()))
-	if err != nil {
+	c := &console{in: int(in.Fd()), out: int(out.Fd()), w: out, screen: lineedit.NewScreen(out, 0, 0)}
+	var err error
+	if c.before, err = term.MakeRaw(c.in); err != nil {
 		return nil, err
 	}
-	columns, rows, err := term.GetSize(int(out.Fd()))
-	if err != nil {
-		columns, rows = 0, 0
-	}
-	c := &console{tty: in, before: before, screen: lineedit.NewScreen(out, columns, rows)}
+	c.resize()
 	_, err = out.WriteString(bracketedPasteOn)
 	c.note(err)
 	return c, nil
 }
 
 // close gives the terminal back as it was.
-func (c *console) close(out *os.File) {
+func (c *console) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.note(c.screen.Hide())
 	if c.screen.Midline() {
 		c.note(c.screen.Print("\n"))
 	}
-	_, err := out.WriteString(bracketedPasteOff)
+	_, err := c.w.WriteString(bracketedPasteOff)
 	c.note(err)
-	c.note(term.Restore(int(c.tty.Fd()), c.before))
+	c.note(term.Restore(c.in, c.before))
 }
 
 func (c *console) note(err error) {
@@ -109,8 +107,8 @@ func (c *console) wipe() {
 }
 
 // resize asks the terminal for its size.
-func (c *console) resize(out *os.File) {
-	columns, rows, err := term.GetSize(int(out.Fd()))
+func (c *console) resize() {
+	columns, rows, err := term.GetSize(c.out)
 	if err != nil {
 		return // the last one is as good
 	}

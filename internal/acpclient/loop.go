@@ -26,7 +26,6 @@ type loop struct {
 	ctx     context.Context
 	client  *client
 	console *console
-	out     *os.File
 
 	keys   lineedit.Decoder
 	editor lineedit.Editor
@@ -67,11 +66,11 @@ func interactive(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("use the terminal: %w", err)
 	}
-	defer con.close(out)
+	defer con.close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v := newView(con, paint(o.Color))
-	l := &loop{ctx: ctx, console: con, out: out, asked: make(chan *asking)}
+	l := &loop{ctx: ctx, console: con, asked: make(chan *asking)}
 	l.editor.Prompt = v.paint.paint(bold("> "))
 	l.editor.Complete = l.complete
 	keys := keystrokes(ctx, o.Terminal)
@@ -114,7 +113,7 @@ func (l *loop) run(keys <-chan []byte) error {
 		case <-l.ctx.Done():
 			return ErrInterrupted
 		case <-changes:
-			l.console.resize(l.out)
+			l.console.resize()
 			l.draw()
 		case b, ok := <-keys:
 			if !ok {

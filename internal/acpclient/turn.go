@@ -18,6 +18,7 @@ var errStuck = fmt.Errorf("%w: the agent did not end the turn when it was cancel
 // When ctx ends, the turn is cancelled and its end awaited for a while.
 func (c *client) prompt(ctx context.Context, text string) error {
 	c.turnStarts()
+	defer c.askAgain()
 	ended := make(chan struct{})
 	defer close(ended)
 	call, giveUp := context.WithCancel(context.WithoutCancel(ctx))
@@ -81,24 +82,29 @@ func (c *client) watch(ctx context.Context, ended <-chan struct{}, giveUp func()
 	}
 }
 
-// turnStarts makes ready for a turn's questions.
 func (c *client) turnStarts() {
 	c.view.turnStarts()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.denied = false
+}
+
+// askAgain lets questions through that are not of a cancelled turn.
+func (c *client) askAgain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.asking.Err() != nil {
 		c.asking, c.withdraw = context.WithCancelCause(context.Background())
 	}
 }
 
-// cancel cancels the running turn: all its questions are answered as cancelled,
-// and the agent is told.
+// cancel cancels the running turn: the agent is told, and then all its questions
+// are answered as cancelled, so that it does not take these for a no.
 func (c *client) cancel() {
-	c.mu.Lock()
-	c.withdraw(errCancelled)
-	c.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), farewell)
 	defer stop()
 	_ = c.agent.Cancel(ctx, &v1.CancelNotification{SessionID: c.session}) // else the turn is given up
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.withdraw(errCancelled)
 }
