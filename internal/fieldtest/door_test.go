@@ -504,6 +504,57 @@ func TestLimitsOfAnOwner(t *testing.T) {
 	})
 }
 
+// TestZ7HTTPConnections: the id of another's HTTP connection is as good as none,
+// also for a credential of the same owner that may do less.
+func TestZ7HTTPConnections(t *testing.T) {
+	w := NewWorld(t)
+	g := w.Gateway()
+	alice, bob := w.token("alice"), w.token("bob")
+	watcher := w.token("watcher", "--owner", "alice", "--role", "observer")
+	second := w.token("second", "--owner", "alice")
+	post := func(token, id, body string) (int, string, string) {
+		req, err := http.NewRequest(http.MethodPost, g.URL+"/acp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+token)
+		if id != "" {
+			req.Header.Set("Acp-Connection-Id", id)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return resp.StatusCode, resp.Header.Get("Acp-Connection-Id"), string(text)
+	}
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	list := Request("2", "session/list", object{})
+	status, id, text := post(alice, "", Request("1", "initialize", object{"protocolVersion": 1, "clientCapabilities": object{}}))
+	if status != 200 || id == "" {
+		t.Fatalf("initialize: %d %s", status, text)
+	}
+	none, _, noneText := post(bob, strings.Repeat("0", len(id)), list)
+	for name, token := range map[string]string{"another owner": bob, "a lesser credential": watcher} {
+		if status, _, text := post(token, id, list); status != 404 || status != none || text != noneText {
+			t.Errorf("%s gets %d %s; for no connection %d %s", name, status, text, none, noneText)
+		}
+	}
+	if status, _, text := post(second, id, list); status != 202 {
+		t.Errorf("another token of the same authority gets %d %s", status, text)
+	}
+	w.grapnel("", "gateway", "token", "revoke", "alice")
+	if status, _, _ := post(alice, id, list); status != 401 {
+		t.Errorf("a revoked token gets %d", status)
+	}
+	waitFor(t, "the connection to end with its token", func() bool {
+		status, _, _ := post(second, id, list)
+		return status == 404
+	})
+}
+
 // TestZ7OwnersAreApart: with one credential, every method about a session of
 // another owner is answered as for an id that was never given out, to the byte;
 // the owner's turn, question and transcript are as if nothing had been.
