@@ -66,7 +66,7 @@ type Entry struct {
 	Digest  string `json:"digest,omitzero"`  // SHA-256 of the whole input, in hex
 	Verdict string `json:"verdict,omitzero"` // allow, deny
 	Rule    string `json:"rule,omitzero"`    // of the policy
-	By      string `json:"by,omitzero"`      // who decided: policy, person, hook, expiry, …; for a person the attachment
+	By      string `json:"by,omitzero"`      // who decided: policy, person, hook, expiry, …; for a person whose attachment
 	Reason  string `json:"reason,omitzero"`
 	Sandbox string `json:"sandbox,omitzero"` // what confines the command; outside for one that asked to leave it
 	Outcome string `json:"outcome,omitzero"` // completed, failed

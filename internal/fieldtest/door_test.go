@@ -584,6 +584,11 @@ func TestZ7OwnersAreApart(t *testing.T) {
 		t.Error("bob's answer counted")
 	}
 	a.Choose(p, "allow_once")
+	defer func() {
+		if log := w.grapnel("", "audit", "export", "--session", s); !strings.Contains(log, `"by":"person alice `) {
+			t.Errorf("who allowed it is not on record:\n%s", log)
+		}
+	}()
 	if reason := a.Response(turn).StopReason(); reason != "end_turn" {
 		t.Errorf("alice's turn ended with %s", reason)
 	}

@@ -33,6 +33,7 @@ type Settled struct {
 	Rule    string         // of the policy, or the point that answered
 	Reason  string
 	By      string        // who decided: ByPolicy, ByHook, ByNobody, else the attachment that answered
+	Person  string        // whose attachment that was
 	Grant   *policy.Grant // what a person allowed for the whole session besides; nil for nothing
 }
 

@@ -57,7 +57,7 @@ func (r *running) callEntry(s hook.Settled) audit.Entry {
 	switch s.By {
 	case hook.ByPolicy, hook.ByHook, hook.ByNobody:
 	default:
-		e.By = "person " + s.By
+		e.By = strings.TrimSpace("person " + s.Person + " " + s.By)
 	}
 	return e
 }

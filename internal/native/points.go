@@ -127,7 +127,7 @@ func (t *turn) onceMore(ctx context.Context, resp *model.Response) (bool, error)
 
 // byPerson is what a person's verdict settles.
 func byPerson(v session.Verdict, d policy.Decision) hook.Settled {
-	s := hook.Settled{Verdict: policy.Deny, Rule: d.Rule, Reason: "the user said no", By: v.By}
+	s := hook.Settled{Verdict: policy.Deny, Rule: d.Rule, Reason: "the user said no", By: v.By, Person: v.Owner}
 	switch {
 	case v.Outcome == session.Selected:
 		s.Verdict, s.Reason = policy.Allow, "the user said yes"
@@ -135,7 +135,7 @@ func byPerson(v session.Verdict, d policy.Decision) hook.Settled {
 			s.Grant = d.Grant
 		}
 	case v.Outcome != session.Declined:
-		s.Reason, s.By = v.Reason, hook.ByNobody
+		s.Reason, s.By, s.Person = v.Reason, hook.ByNobody, ""
 	}
 	return s
 }

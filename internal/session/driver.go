@@ -151,6 +151,7 @@ type Verdict struct {
 	Option  string         `json:"option,omitzero"`  // permission: the chosen optionId, one that was offered
 	Content jsontext.Value `json:"content,omitzero"` // elicitation: the accepted content
 	By      string         `json:"by,omitzero"`      // attachment or rule
+	Owner   string         `json:"owner,omitzero"`   // whose attachment it was
 	Reason  string         `json:"reason,omitzero"`  // why, when nobody chose: "expired", "cancelled", …
 }
 

@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -25,6 +26,7 @@ func (a *Actor) Answer(ctx context.Context, c *attach.Cursor, v session.Verdict)
 			reply(false, nil)
 			return
 		}
+		verdict.Owner = cmp.Or(v.Owner, c.Owner()) // a subagent's people are those of its parent
 		a.settle(verdict)
 		a.then(func(err error) { reply(err == nil, err) })
 	})

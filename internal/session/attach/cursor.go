@@ -77,6 +77,9 @@ func (b *Board) Detach(c *Cursor) bool {
 // ID names the attachment.
 func (c *Cursor) ID() string { return c.id }
 
+// Owner is whose client it is; empty for what is no person's.
+func (c *Cursor) Owner() string { return c.req.Owner }
+
 // Role is what the client may do at most.
 func (c *Cursor) Role() session.Role { return c.req.Role }
 
