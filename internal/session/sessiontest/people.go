@@ -78,7 +78,7 @@ func testFirstAnswer(e *Env) {
 	}
 	for _, client := range clients {
 		v := verdictOf(client)
-		want := session.Verdict{Request: v.Request, Outcome: session.Selected, Option: "yes", By: clients[winner].ID()}
+		want := session.Verdict{Request: v.Request, Outcome: session.Selected, Option: "yes", By: clients[winner].ID(), Owner: "local"}
 		if winner%2 == 1 {
 			want.Outcome, want.Option = session.Declined, "no"
 		}
