@@ -39,8 +39,7 @@ func (ct *control) takePong() []byte {
 }
 
 // keepAlive sends pings and pongs, and gives a peer up from which nothing has come
-// from before a ping to one interval after it. While a long write is under way it
-// waits: then the stall time judges.
+// from before a ping to one interval after it.
 func (c *Conn) keepAlive() {
 	timer := time.NewTimer(max(c.ping, 0))
 	defer timer.Stop()

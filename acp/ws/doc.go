@@ -9,8 +9,8 @@
 //
 // Both sides ping. A peer from which nothing comes, not even the answer to a
 // ping, is gone after at most two intervals; one that is silent but answers
-// is alive. A peer that reads nothing while there is something to write is given
-// up after the stall time; one that reads slowly is not.
+// is alive. While a write waits for the peer, that is judged by the stall time: a
+// peer that reads nothing for so long is given up, one that reads slowly is not.
 //
 // # Close codes
 //

@@ -11,6 +11,9 @@ import (
 // steps of this size, which is also that of a TLS record.
 const chunkBytes = 16 << 10
 
+// squeezed is how long a write takes at least that waited for the peer to read.
+const squeezed = 20 * time.Millisecond
+
 // wire is the socket of a connection. It sees what the socket takes and gives,
 // which tells whether the peer is there, and keeps the frames of several writers
 // apart.
@@ -21,6 +24,8 @@ type wire struct {
 	stalled func() // called when a write makes no progress
 
 	waiting atomic.Int64 // when the read that is waiting began; 0 while none is
+	putting atomic.Int64 // when the write that is under way began; 0 while none is
+	squeeze atomic.Int64 // when a write that had to wait for the peer was last taken
 	lost    atomic.Bool  // a read has failed
 	closing atomic.Bool  // the close frame was written: nothing may follow
 
@@ -39,11 +44,16 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// silentSince reports whether a read has been waiting since t or longer. While
-// nobody reads, nothing can be said about the peer.
+// silentSince reports whether the peer gave and took nothing since t. While
+// nobody reads here, nothing can be said about it; and while a write waits for the
+// peer, the stall time judges. A write that did not have to wait proves nothing:
+// the system takes some without the peer.
 func (w *wire) silentSince(t time.Time) bool {
-	began := w.waiting.Load()
-	return began != 0 && began <= t.UnixNano()
+	waiting, putting := w.waiting.Load(), w.putting.Load()
+	if putting != 0 && time.Since(time.Unix(0, putting)) >= squeezed {
+		return false
+	}
+	return waiting != 0 && waiting <= t.UnixNano() && w.squeeze.Load() <= t.UnixNano()
 }
 
 // Write is what the WebSocket library writes with: only the frame that closes,
@@ -79,9 +89,15 @@ func (w *wire) chunk(p []byte) (int, error) {
 	default:
 		w.watch.Reset(w.stall)
 	}
+	began := time.Now()
+	w.putting.Store(began.UnixNano())
 	n, err := w.rw.Write(p)
+	w.putting.Store(0)
 	if w.watch != nil {
 		w.watch.Stop()
+	}
+	if now := time.Now(); now.Sub(began) >= squeezed {
+		w.squeeze.Store(now.UnixNano())
 	}
 	return n, err
 }
