@@ -22,6 +22,12 @@ type pane struct {
 // What is left of it is gone when the test ends.
 func openPane(t *testing.T, env ...string) *pane {
 	t.Helper()
+	return openPaneUntil(t, ":help lists commands", env...)
+}
+
+// openPaneUntil is openPane for a client that greets otherwise.
+func openPaneUntil(t *testing.T, greeting string, env ...string) *pane {
+	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal("tmux is missing; run scripts/setup")
@@ -50,7 +56,7 @@ func openPane(t *testing.T, env ...string) *pane {
 		" " + grapnel + " acp client --cwd " + work + "; echo exit=$?; stty -a | grep -o ' -*icanon'; cat"
 	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "30", command)
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
-	p.see(":help lists commands")
+	p.see(greeting)
 	return p
 }
 
@@ -227,4 +233,31 @@ func TestClientQuitsTwice(t *testing.T) {
 	p.press("C-c", "C-c")
 	p.see("exit=130")
 	p.see(" icanon")
+}
+
+// A client that is told to end gives the terminal back as it was.
+func TestClientIsTerminated(t *testing.T) {
+	t.Parallel()
+	p := openPane(t)
+	p.enter("wait 60")
+	pid := strings.TrimSpace(p.tmux("display-message", "-p", "#{pane_pid}"))
+	out, err := exec.Command("pkill", "-TERM", "-P", pid, "grapnel").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	p.see("exit=130")
+	p.see(" icanon")
+}
+
+// A terminal that can only show lines is worked as a script is.
+func TestClientOnADumbTerminal(t *testing.T) {
+	t.Parallel()
+	p := openPaneUntil(t, "", "TERM=dumb")
+	p.enter("say plain")
+	p.see("context:")
+	p.press("C-d")
+	p.see("exit=0")
+	if screen := p.tmux("capture-pane", "-p", "-e"); strings.Contains(screen, "\x1b") {
+		t.Errorf("%q", screen)
+	}
 }

@@ -31,11 +31,11 @@ type Options struct {
 	// used. ServerEnv is its whole environment.
 	Server    []string
 	ServerEnv []string
-	// Dial connects to an agent that runs already.
+	// Dial connects to an agent that runs already, on another machine perhaps.
 	Dial func(ctx context.Context) (acp.MessageConn, error)
 
-	Files     bool // serve files
-	Terminals bool // serve terminals
+	Files     bool // serve files; with Dial also: its paths are the ones here
+	Terminals bool // serve terminals; with Dial also: all tools work here
 
 	Key    string // session key (_meta.sessionKey); empty for none
 	Load   string // id of a session to load, with its history

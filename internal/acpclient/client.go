@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/acp/v1"
 	"github.com/grapnel-ai/grapnel/internal/hands"
@@ -182,6 +184,13 @@ func (c *client) capabilities() v1.ClientCapabilities {
 	caps := v1.ClientCapabilities{
 		FS:       v1.FileSystemCapabilities{ReadTextFile: c.opts.Files, WriteTextFile: c.opts.Files},
 		Terminal: c.opts.Terminals,
+	}
+	if c.opts.Dial != nil && c.opts.Files {
+		tools := "gateway"
+		if c.opts.Terminals {
+			tools = "client"
+		}
+		caps.Meta = jsontext.Value(`{"grapnel":{"clientFs":true,"tools":"` + tools + `"}}`)
 	}
 	if c.forms {
 		caps.Elicitation = &v1.ElicitationCapabilities{Form: &v1.ElicitationFormCapabilities{}}

@@ -312,6 +312,11 @@ func TestAnnouncesWhatItServes(t *testing.T) {
 		`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`: func(*Options) {},
 		`{"fs":{"readTextFile":true,"writeTextFile":true}}`:                 func(o *Options) { o.Terminals = false },
 		`{}`: func(o *Options) { o.Files, o.Terminals = false, false },
+		`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"_meta":{"grapnel":{"clientFs":true,"tools":"client"}}}`: dialFake,
+		`{"fs":{"readTextFile":true,"writeTextFile":true},"_meta":{"grapnel":{"clientFs":true,"tools":"gateway"}}}`: func(o *Options) {
+			dialFake(o)
+			o.Terminals = false
+		},
 	} {
 		b := newBench(t, "ok")
 		prepare(&b.opts)
@@ -321,6 +326,14 @@ func TestAnnouncesWhatItServes(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(b.dir, "capabilities")); err != nil || string(got) != want {
 			t.Errorf("%s (%v), want %s", got, err, want)
 		}
+	}
+}
+
+// dialFake has the agent run already, as one at a distance does.
+func dialFake(o *Options) {
+	o.Dial = func(ctx context.Context) (acp.MessageConn, error) {
+		_, pipe, err := startServer(ctx, *o, nil)
+		return pipe, err
 	}
 }
 
@@ -334,8 +347,13 @@ func TestDialedAgent(t *testing.T) {
 	go func() { served <- a.conn.Run(context.Background()) }()
 	t.Chdir(b.dir)
 	b.opts.Dial = func(context.Context) (acp.MessageConn, error) { return here, nil }
-	if err := b.run(t.Context(), "say hello"); err != nil || b.out.String() != "hello\n" {
+	b.opts.Files, b.opts.Terminals = false, false
+	read := `permit "title":"Read a.txt","kind":"read","name":"Read","rawInput":{"path":"a.txt"}}`
+	if err := b.run(t.Context(), "say hello", read); !errors.Is(err, ErrDenied) || !strings.HasPrefix(b.out.String(), "hello\n") {
 		t.Errorf("%q, %v", b.out.String(), err)
+	}
+	if !strings.Contains(b.err.String(), "works elsewhere, where nothing can be proven") {
+		t.Errorf("a read on another machine: %s", b.err.String())
 	}
 	<-served
 	b.opts.Dial = func(context.Context) (acp.MessageConn, error) { return nil, errors.New("nobody is there") }

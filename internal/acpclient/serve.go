@@ -32,7 +32,7 @@ func (c *client) handler() acp.Handler {
 // permission answers session/request_permission.
 func (c *client) permission(ctx context.Context, req *v1.RequestPermissionRequest) (*v1.RequestPermissionResponse, error) {
 	facts, heading := c.view.facts(&req.ToolCall)
-	unproven := readproof.Check(c.hands.Root(), facts)
+	unproven := c.prove(facts)
 	if once := offered(req.Options, v1.PermissionOptionKindAllowOnce); unproven == nil && once >= 0 {
 		c.view.say(dim("  allowed, since it only reads in this directory: " + heading))
 		return selected(req.Options[once]), nil
@@ -51,6 +51,15 @@ func (c *client) permission(ctx context.Context, req *v1.RequestPermissionReques
 	}
 	c.view.say(dim("  the question was withdrawn: " + heading))
 	return nil, err
+}
+
+// prove returns why a call is not proven to read in the directory only. Paths of
+// an agent that works elsewhere are none of this machine.
+func (c *client) prove(facts readproof.Call) error {
+	if c.opts.Dial != nil && !c.opts.Files {
+		return errors.New("the agent works elsewhere, where nothing can be proven")
+	}
+	return readproof.Check(c.hands.Root(), facts)
 }
 
 // ask puts a question, until the agent withdraws it or its turn is cancelled.
