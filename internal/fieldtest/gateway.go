@@ -94,7 +94,7 @@ func (g *Gateway) Get(path string) string {
 	return string(body)
 }
 
-// Metric is the value of a metric without labels.
+// Metric is the value of a metric, which is named with its labels.
 func (g *Gateway) Metric(name string) int {
 	g.tb.Helper()
 	for line := range strings.Lines(g.Get("/metrics")) {

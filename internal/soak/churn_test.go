@@ -19,6 +19,7 @@ const churnNoise = 4
 // way there is, at every stage: nothing of it stays, neither descriptors nor
 // goroutines nor memory.
 func TestSoakChurn(t *testing.T) {
+	t.Parallel()
 	c := &churn{run: newRun(t, "[acp]", "max_sessions = 100")}
 	c.gateway = c.Gateway()
 	setup := c.gateway.Connect(fieldtest.Dial{})

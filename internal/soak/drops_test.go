@@ -31,6 +31,7 @@ type drops struct {
 // seen. In the end each was shown the whole ledger, once, in order, and every
 // prompt ran once, although it was sent again on every connection.
 func TestSoakDrops(t *testing.T) {
+	t.Parallel()
 	d := &drops{run: newRun(t, "[acp]", "max_sessions = 100"), end: make(map[string]uint64)}
 	d.lots = rand.New(rand.NewPCG(d.seed, 2))
 	d.gateway = d.Gateway()

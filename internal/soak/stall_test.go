@@ -22,6 +22,7 @@ const (
 // the gateway's memory does not grow by it, the other client misses nothing, the
 // connection is closed in the end, and the client comes back for the rest.
 func TestSoakStall(t *testing.T) {
+	t.Parallel() // it waits for a minute
 	s := &stall{run: newRun(t)}
 	s.window(1_000_000)
 	s.gateway = s.Gateway()
@@ -41,11 +42,13 @@ func TestSoakStall(t *testing.T) {
 	if grown := after - before; grown > stallCost+stallNoise {
 		t.Errorf("memory grew by %d KiB for a client that does not read", grown)
 	}
-	s.until("the client that does not read is closed", func() bool { return s.gateway.Metric("grapnel_gateway_connections") == 1 })
+	s.until("the client that does not read is closed", func() bool { return s.gateway.Metric(`grapnel_connections{transport="websocket"}`) == 1 })
 	s.add("s until it was closed", int(time.Since(begun).Seconds()))
 	close(reading)
 	stalled.Closed()
-	s.back(stalled)
+	if n := s.back(stalled); n != turns*stallChunks {
+		t.Errorf("%d chunks came to the client that was closed, want %d", n, turns*stallChunks)
+	}
 	s.gateway.Stop()
 	s.alone()
 	s.add("MB said", turns*stallChunks*stallChunk/1_000_000)
@@ -121,8 +124,8 @@ func (s *stall) until(what string, done func() bool) {
 }
 
 // back resumes from what the stalled client got, and expects the rest of it
-// once, in order.
-func (s *stall) back(stalled *fieldtest.Client) {
+// once, in order. It returns how many chunks came in all.
+func (s *stall) back(stalled *fieldtest.Client) (chunks int) {
 	s.t.Helper()
 	var at uint64
 	count := func(m fieldtest.Message) {
@@ -137,7 +140,7 @@ func (s *stall) back(stalled *fieldtest.Client) {
 			at = seq
 		}
 		if u.head().Kind == "agent_message_chunk" {
-			s.add("chunks to the client that came back", 1)
+			chunks++
 		}
 	}
 	for _, m := range stalled.Messages() {
@@ -158,4 +161,5 @@ func (s *stall) back(stalled *fieldtest.Client) {
 			again.Forget(next)
 		}
 	}
+	return chunks
 }
