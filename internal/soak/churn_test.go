@@ -20,7 +20,7 @@ const churnNoise = 4
 // goroutines nor memory.
 func TestSoakChurn(t *testing.T) {
 	t.Parallel()
-	c := &churn{run: newRun(t, "[acp]", "max_sessions = 100")}
+	c := &churn{run: newRun(t, "[acp]", "max_sessions = 100", "[gateway.limits]", "connections = 0", "requests_per_minute = 0")}
 	c.gateway = c.Gateway()
 	setup := c.gateway.Connect(fieldtest.Dial{})
 	setup.Init()

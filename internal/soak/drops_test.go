@@ -32,7 +32,7 @@ type drops struct {
 // prompt ran once, although it was sent again on every connection.
 func TestSoakDrops(t *testing.T) {
 	t.Parallel()
-	d := &drops{run: newRun(t, "[acp]", "max_sessions = 100"), end: make(map[string]uint64)}
+	d := &drops{run: newRun(t, "[acp]", "max_sessions = 100", "[gateway.limits]", "connections = 0", "requests_per_minute = 0"), end: make(map[string]uint64)}
 	d.lots = rand.New(rand.NewPCG(d.seed, 2))
 	d.gateway = d.Gateway()
 	main := d.gateway.Connect(fieldtest.Dial{})
