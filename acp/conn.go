@@ -67,6 +67,7 @@ type Conn struct {
 	inbox    *inbox
 	encoders encoders
 	eof      chan struct{} // closed when the input has ended
+	handled  chan struct{} // closed when, after that, all that was read has been handled
 	drained  chan struct{} // closed when, after that, all requests are answered
 	done     chan struct{} // closed when the connection has ended
 
@@ -93,6 +94,7 @@ func NewConn(mc MessageConn, h Handler, opts *Options) *Conn {
 		mc:      mc,
 		handler: h,
 		eof:     make(chan struct{}),
+		handled: make(chan struct{}),
 		drained: make(chan struct{}),
 		done:    make(chan struct{}),
 		state: state{
@@ -174,6 +176,10 @@ func (c *Conn) Close() error {
 // EOF is closed when the input has ended. What was accepted before is still
 // being answered then.
 func (c *Conn) EOF() <-chan struct{} { return c.eof }
+
+// Handled is closed when the input has ended and the Handler has been given all
+// of it, or the connection has ended.
+func (c *Conn) Handled() <-chan struct{} { return c.handled }
 
 // Done is closed when the connection has ended.
 func (c *Conn) Done() <-chan struct{} { return c.done }

@@ -28,6 +28,7 @@ func (c *Conn) dispatchAll(ctx context.Context) {
 		s.inputDone = true
 		failCalls(s, closedError(s.err))
 	})
+	close(c.handled)
 }
 
 func (c *Conn) dispatch(ctx context.Context, m message) {

@@ -110,6 +110,25 @@ func TestW1NobodyAttached(t *testing.T) {
 	}
 }
 
+// TestAPromptAsTheLastWord: what a client sent before it closed its side is done.
+func TestAPromptAsTheLastWord(t *testing.T) {
+	w := NewWorld(t)
+	g := w.Gateway()
+	for i := range 10 {
+		c := g.Connect(Dial{})
+		c.Init()
+		s := c.New()
+		c.BeginPrompt(s, fmt.Sprintf("D:SAY answer %d", i))
+		c.Hangup()
+		<-c.Ended
+		back := g.Connect(Dial{})
+		back.Init()
+		back.Must("session/load", w.LoadParams(s), nil)
+		back.AwaitUpdate(s, 0, "the answer", func(u Update) bool { return u.Text == fmt.Sprintf("answer %d", i) })
+		back.Must("session/close", object{"sessionId": s}, nil)
+	}
+}
+
 func TestW6ClientsUseTheSameIDs(t *testing.T) {
 	w := NewWorld(t)
 	g := w.Gateway()

@@ -48,12 +48,12 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 		door.Refuse(w, err)
 		return
 	}
-	defer leave()
 	o := g.connOptions(r, pass, newConnectionID())
 	c, err := ws.Accept(w, r, ws.AcceptOptions{
 		ID: o.ID, Subprotocol: chosen(r), MaxBytes: g.opts.MaxBytes, Ping: g.opts.Ping, Stall: g.opts.Stall,
 	})
 	if err != nil {
+		leave()
 		return // it was answered
 	}
 	o.Dialect = c.Subprotocol() == dialectProtocol
@@ -62,7 +62,10 @@ func (g *Gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 		mc = &strict{Conn: c}
 	}
 	one := &client{kind: overSocket, close: func(code int, reason string) { _ = c.CloseWith(code, reason) }}
-	g.serveClient(inside, one, mc, o)
+	go func() { // on a goroutine of its own, so that nothing of the request is kept
+		defer leave()
+		g.serveClient(inside, one, mc, o)
+	}()
 }
 
 // connOptions are what is known of a connection before it says anything.

@@ -79,7 +79,7 @@ func (c *conn) run(ctx context.Context) error {
 
 // drain waits for the client to close its side. What then still runs past the
 // bound is cancelled, so that its prompts get their answers; without a bound the
-// connection ends at once and the turns go on.
+// connection ends once what came before is begun, and the turns go on.
 func (c *conn) drain(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -97,8 +97,27 @@ func (c *conn) drain(ctx context.Context) {
 			return
 		}
 		c.server.opts.Logger.Warn("not everything was answered after the client closed its side")
+	} else {
+		c.begun(ctx)
 	}
 	_ = c.peer.Close() // it always succeeds
+}
+
+// begun waits until everything the client sent before it closed its side has
+// been begun: a prompt that was its last word is one.
+func (c *conn) begun(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, leaveGrace)
+	defer cancel()
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		<-c.peer.Handled()
+		c.tasks.Wait()
+	}()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
 }
 
 // sleep returns false when ctx ends first.
