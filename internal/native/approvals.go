@@ -13,15 +13,15 @@ import (
 
 // approvals lists what the user has allowed for the whole session, or takes some
 // of it back: args is nothing, "revoke all" or "revoke N".
-func (t *turn) approvals(ctx context.Context, args string) (session.StopReason, error) {
+func (h *handle) approvals(ctx context.Context, _ session.Commanding, args string) (session.CommandDone, error) {
 	words := strings.Fields(args)
 	switch {
 	case len(words) == 0 || len(words) == 1 && words[0] == "list":
-		return session.EndTurn, t.say(ctx, approvalList(t.grants.now()))
+		return answered(approvalList(h.grants.now()))
 	case len(words) == 2 && words[0] == "revoke":
-		return session.EndTurn, t.revokeApprovals(ctx, words[1])
+		return h.revokeApprovals(ctx, words[1])
 	}
-	return session.EndTurn, t.say(ctx, "Say `/approvals`, `/approvals revoke 2` or `/approvals revoke all`.")
+	return answered("Say `/approvals`, `/approvals revoke 2` or `/approvals revoke all`.")
 }
 
 func approvalList(list []policy.Grant) string {
@@ -36,9 +36,9 @@ func approvalList(list []policy.Grant) string {
 }
 
 // revokeApprovals takes back one, by its number in the list, or all.
-func (t *turn) revokeApprovals(ctx context.Context, which string) error {
+func (h *handle) revokeApprovals(ctx context.Context, which string) (session.CommandDone, error) {
 	said := ""
-	err := t.setGrants(ctx, func(list []policy.Grant) ([]policy.Grant, error) {
+	err := h.setGrants(ctx, func(list []policy.Grant) ([]policy.Grant, error) {
 		if which == "all" {
 			said = "Nothing is always allowed in this session any more."
 			return nil, nil
@@ -52,10 +52,10 @@ func (t *turn) revokeApprovals(ctx context.Context, which string) error {
 		return slices.Delete(slices.Clone(list), n-1, n), nil
 	})
 	if err != nil && said == "" {
-		return err
+		return session.CommandDone{}, err
 	}
 	if err != nil {
 		said += "\n\nThis could not be recorded: " + err.Error()
 	}
-	return t.say(ctx, said)
+	return answered(said)
 }

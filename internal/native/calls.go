@@ -252,6 +252,9 @@ func (r *running) run(ctx context.Context) tool.Result {
 		return notRun(ctx, err).result()
 	}
 	res := r.call.Run(ctx, tool.SinkFunc(func(content []tool.Content) {
+		if content = shown(content, r.handle.choice().Output); len(content) == 0 {
+			return
+		}
 		// Progress that cannot be shown any more is no reason to stop the tool.
 		_ = r.emit(ctx, session.KindToolUpdate, session.History, toolUpdate{
 			Kind: session.KindToolUpdate, ID: r.shown, Status: statusInProgress, Content: contents(content),
@@ -267,13 +270,17 @@ func (r *running) run(ctx context.Context) tool.Result {
 }
 
 func (r *running) showEnd(ctx context.Context, res tool.Result) error {
-	u := toolUpdate{Kind: session.KindToolUpdate, ID: r.shown, Title: res.Title, Status: statusCompleted, Content: contents(res.Shown()), RawOutput: res.RawOutput}
+	u := toolUpdate{Kind: session.KindToolUpdate, ID: r.shown, Title: res.Title, Status: statusCompleted, RawOutput: res.RawOutput}
+	output := r.handle.choice().Output
 	if res.IsError {
 		u.Status = statusFailed
+		output = failureOutput(output)
 	}
 	if u.RawOutput == nil {
 		u.RawOutput = outputJSON(res)
 	}
+	u.Content = contents(shown(res.Shown(), output))
+	u.RawOutput = shownRaw(u.RawOutput, output)
 	return r.emit(ctx, session.KindToolUpdate, session.History, u)
 }
 

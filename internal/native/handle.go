@@ -49,6 +49,7 @@ type handle struct {
 	steering steering
 	findings findings
 	hid      atomic.Bool // a secret was kept from the model
+	thinks   atomic.Bool // the model has been seen to think
 	used     atomic.Pointer[tally]
 	beside   chan struct{}  // holds a token for every subagent at work
 	freeing  sync.WaitGroup // ends of their sessions
@@ -59,6 +60,7 @@ type handle struct {
 	sets    toolsets
 	problem string // of the configuration, as people were told
 	awaited bool   // the first prompt has waited for the servers
+	titled  bool   // the session has a title
 }
 
 // choices are what the session's options are set to. They are safe for concurrent
@@ -69,16 +71,9 @@ type choices struct {
 	mu      sync.Mutex
 	set     choice
 	lost    map[string]string // what was chosen and is not offered any more, in words, by option
-	remoded chan struct{}     // closed when the mode changes; nil while nobody waits
+	remoded chan struct{}     // closed when what is asked may change; nil while nobody waits
 	// under are those of subagents at work. Their mu is taken after this one.
 	under map[*choices]struct{}
-}
-
-// choice is what each of the options is set to.
-type choice struct {
-	Mode    policy.Mode
-	Model   string
-	Thought model.Level
 }
 
 // now returns what was chosen.
@@ -88,11 +83,15 @@ func (c *choices) now() choice {
 	return c.set
 }
 
-// choice is what holds now: of a subagent, no mode its parent does not have.
+// choice is what holds now: of a subagent, no mode its parent does not have, and
+// no approval its parent's people do not give.
 func (h *handle) choice() choice {
 	c := h.choices.now()
 	if h.kin != nil {
 		c.Mode = h.kin.within(c.Mode)
+		if h.kin.parent.choice().Elevated == elevatedOff {
+			c.Elevated = elevatedOff
+		}
 	}
 	return c
 }

@@ -94,7 +94,8 @@ func (h *handle) join(k *kin, restored bool) {
 	h.findings.bare = p.findings.wasTold()
 	chosen := p.choices.lead(&h.choices)
 	if !restored {
-		h.choices.set = choice{Mode: widest(h.policy.Modes()), Model: chosen.Model, Thought: chosen.Thought}
+		h.choices.set = chosen
+		h.choices.set.Mode = widest(h.policy.Modes())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
 // tellOfThought says that a new model does not think at the level that held.
@@ -33,7 +34,7 @@ func (t *turn) tellOfLost(ctx context.Context) error {
 	lost := maps.Clone(t.choices.lost)
 	t.choices.mu.Unlock()
 	told := maps.Clone(t.past.told)
-	for _, option := range []string{optionMode, optionModel} {
+	for _, option := range []string{session.OptionMode, session.OptionModel} {
 		key := "option " + option
 		text, is := lost[option]
 		switch {

@@ -122,6 +122,7 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 		log: d.opts.Audit, now: d.opts.Now, procs: d.opts.Procs,
 		reads: tool.NewReads(), budget: new(budget), beside: make(chan struct{}, maxBeside),
 	}
+	h.titled = req.Info.Title != "" || req.Info.TitleSet
 	if err := h.makePolicies(); err != nil {
 		return nil, fmt.Errorf("the policy of agent %s: %w", agent.Alias, err)
 	}

@@ -76,15 +76,16 @@ func newWorld(t *testing.T) *world {
 
 // restart puts a new hub and driver on the ledger, as a new process would.
 func (w *world) restart() {
+	sessions := new(sessionsOf)
 	d := native.New(native.Options{
 		Agent:    func(string) (*native.Agent, error) { a := w.agent; return &a, nil },
 		Now:      func() time.Time { return w.now() },
 		Redact:   w.redact,
 		Audit:    w.audit,
-		Sessions: sessionsOf{w},
+		Sessions: sessions,
 	})
 	h := hub.New(hub.Options{Ledger: w.ledger, Drivers: func(string) (session.Driver, error) { return d, nil }})
-	w.hub = h
+	w.hub, sessions.hub = h, h
 	w.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()

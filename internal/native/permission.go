@@ -37,7 +37,13 @@ type permissionParams struct {
 
 // decide asks the policy, with the session's mode and grants.
 func (r *running) decide(s policy.Subject) policy.Decision {
-	return r.policyOf(s).Decide(s, r.grantsNow(), r.handle.choice().Mode)
+	c := r.handle.choice()
+	d := r.policyOf(s).Decide(s, r.grantsNow(), c.Mode)
+	if d.Verdict == policy.Ask && c.Elevated == elevatedOff {
+		d.Verdict, d.Rule = policy.Deny, session.OptionElevated
+		d.Reason = "it would need a person's approval, and this session refuses such actions (option elevated is off)"
+	}
+	return d
 }
 
 // forbids returns why policy refuses a subject outright, or nil.

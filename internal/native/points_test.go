@@ -209,7 +209,7 @@ func TestCeiling(t *testing.T) {
 	}
 	ceiling = policy.Rights{Level: policy.Supervised}
 	c = w.load(id)
-	if got := string(c.Setup().ConfigOptions); strings.Contains(got, `"full"`) {
+	if got := string(c.Setup().Modes); strings.Contains(got, `"full"`) {
 		t.Errorf("it offers more than the ceiling: %s", got)
 	}
 	if _, err := c.Set(t.Context(), "mode", "full"); err == nil {

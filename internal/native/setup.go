@@ -3,114 +3,13 @@ package native
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grapnel-ai/grapnel/internal/audit"
-	"github.com/grapnel-ai/grapnel/internal/model"
-	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
-
-// Ids of the config options, which are also their categories.
-const (
-	optionMode    = "mode"
-	optionModel   = "model"
-	optionThought = "thought_level"
-)
-
-type selectOption struct {
-	ID          string         `json:"id"`
-	Name        string         `json:"name"`
-	Description string         `json:"description,omitzero"`
-	Category    string         `json:"category"`
-	Type        string         `json:"type"`
-	Current     string         `json:"currentValue"`
-	Options     []selectChoice `json:"options"`
-}
-
-type selectChoice struct {
-	Value       string `json:"value"`
-	Name        string `json:"name"`
-	Description string `json:"description,omitzero"`
-}
-
-// modeChoice is how a mode is shown.
-func modeChoice(m policy.Mode) selectChoice {
-	switch m {
-	case policy.ModeAcceptEdits:
-		return selectChoice{string(m), "Accept edits", "File edits inside the workspace happen without asking, and so do its builds and tests in a sandbox"}
-	case policy.ModeFull:
-		return selectChoice{string(m), "Full", "Nothing is asked; forbidden paths stay forbidden"}
-	case policy.ModePlan:
-		return selectChoice{string(m), "Plan", "Reads only; nothing is changed"}
-	}
-	return selectChoice{string(m), "Ask", "Asks before anything that changes something"}
-}
-
-// choose sets the options a session starts with: what was chosen earlier where
-// it is still offered, the configured values elsewhere.
-func (h *handle) choose(earlier map[string]string) {
-	modes := h.policy.Modes()
-	h.choices.set = choice{Mode: modes[0], Model: h.agent.Model}
-	if m := policy.Mode(earlier[optionMode]); slices.Contains(modes, m) {
-		h.choices.set.Mode = m
-	}
-	if m := earlier[optionModel]; slices.Contains(h.agent.Models, m) {
-		h.choices.set.Model = m
-	}
-	if l := earlier[optionThought]; l != thoughtValue(model.LevelDefault) {
-		h.choices.set.Thought = model.Level(l)
-	}
-	h.choices.lost = make(map[string]string)
-	h.lose(optionMode, earlier[optionMode], string(h.choices.set.Mode))
-	h.lose(optionModel, earlier[optionModel], h.choices.set.Model)
-}
-
-// thought is the level that holds: the chosen one where the model has it. With
-// a model that has not, it waits for one that has.
-func (h *handle) thought(c choice) model.Level {
-	if slices.Contains(h.agent.Info(c.Model).Thinking, c.Thought) {
-		return c.Thought
-	}
-	return model.LevelDefault
-}
-
-// configOptions are the options with their current values; only those with a
-// choice to make are offered.
-func (h *handle) configOptions(c choice) []selectOption {
-	mode := selectOption{ID: optionMode, Name: "Mode", Category: optionMode, Type: "select", Current: string(c.Mode)}
-	for _, m := range h.policy.Modes() {
-		mode.Options = append(mode.Options, modeChoice(m))
-	}
-	list := []selectOption{mode}
-	if len(h.agent.Models) > 0 {
-		o := selectOption{ID: optionModel, Name: "Model", Category: optionModel, Type: "select", Current: c.Model}
-		for _, m := range h.agent.Models {
-			o.Options = append(o.Options, selectChoice{Value: m, Name: m})
-		}
-		list = append(list, o)
-	}
-	if levels := h.agent.Info(c.Model).Thinking; len(levels) > 0 {
-		o := selectOption{ID: optionThought, Name: "Thinking", Category: optionThought, Type: "select", Current: thoughtValue(h.thought(c))}
-		o.Options = append(o.Options, selectChoice{Value: thoughtValue(model.LevelDefault), Name: "Default"})
-		for _, l := range levels {
-			o.Options = append(o.Options, selectChoice{Value: string(l), Name: string(l)})
-		}
-		list = append(list, o)
-	}
-	return list
-}
-
-// thoughtValue names the level on the wire, where the default needs a name.
-func thoughtValue(l model.Level) string {
-	if l == model.LevelDefault {
-		return "default"
-	}
-	return string(l)
-}
 
 // Setup implements session.Handle.
 func (h *handle) Setup() session.Setup {
@@ -124,6 +23,7 @@ func (h *handle) setup(c choice) session.Setup {
 		Modes:         encode(h.modes(c)),
 		Models:        h.models(c),
 		Commands:      h.commands().Available(),
+		Usage:         h.usageSoFar(c),
 	}
 }
 
@@ -201,7 +101,7 @@ func (h *handle) change(ctx context.Context, option, value string) (before, next
 	}
 	now.mu.Lock()
 	defer now.mu.Unlock()
-	if before.Mode != next.Mode {
+	if before.Mode != next.Mode || before.Elevated != next.Elevated {
 		now.tellModeChanged()
 	}
 	now.set = next
@@ -215,23 +115,23 @@ func (h *handle) with(c choice, option, value string) (choice, error) {
 		if o.ID != option {
 			continue
 		}
-		if !slices.ContainsFunc(o.Options, func(s selectChoice) bool { return s.Value == value }) {
+		if !o.offers(value) {
 			return c, session.Invalidf("%q is not one of the values of option %q", value, option)
 		}
-		switch option {
-		case optionMode:
-			c.Mode = policy.Mode(value)
-		case optionModel:
-			c.Model = value
-		case optionThought:
-			c.Thought = model.Level(value)
-			if value == thoughtValue(model.LevelDefault) {
-				c.Thought = model.LevelDefault
-			}
-		}
+		c.put(option, value)
 		return c, nil
 	}
 	return c, session.Invalidf("this agent has no option %q", option)
+}
+
+// tellOptions shows clients the options there are, where that depends on what the
+// model does.
+func (h *handle) tellOptions(ctx context.Context) error {
+	c := h.choice()
+	if len(h.agent.Info(c.Model).Thinking) > 0 {
+		return nil // they know
+	}
+	return h.emitOptions(ctx, session.OptionReasoning, c, h.setup(c))
 }
 
 func (h *handle) emitOptions(ctx context.Context, option string, c choice, s session.Setup) error {
@@ -239,7 +139,7 @@ func (h *handle) emitOptions(ctx context.Context, option string, c choice, s ses
 		Kind    session.Kind   `json:"sessionUpdate"`
 		Options jsontext.Value `json:"configOptions"`
 	}{session.KindConfig, s.ConfigOptions})
-	if err != nil || option != optionMode {
+	if err != nil || option != session.OptionMode {
 		return err
 	}
 	return h.emit(ctx, session.KindMode, session.Live, struct {

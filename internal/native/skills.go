@@ -126,12 +126,12 @@ func problemWords(list []skill.Problem) string {
 }
 
 // skillCommands are the skills people may call.
-func skillCommands(c *skill.Catalogue) []command.Command[runCommand] {
-	var list []command.Command[runCommand]
+func skillCommands(c *skill.Catalogue) []slashCommand {
+	var list []slashCommand
 	for _, s := range c.Skills {
 		if s.User {
-			list = append(list, command.Command[runCommand]{
-				Name: s.Name, Description: s.Description, Hint: s.Hint, Source: command.Skill, Run: callSkill(s.Name),
+			list = append(list, slashCommand{
+				Name: s.Name, Description: s.Description, Hint: s.Hint, Source: command.Skill, Run: doing{inTurn: callSkill(s.Name)},
 			})
 		}
 	}
@@ -140,7 +140,7 @@ func skillCommands(c *skill.Catalogue) []command.Command[runCommand] {
 
 // callSkill gives the model a skill's text, with what the person added, in place
 // of what they typed.
-func callSkill(name string) runCommand {
+func callSkill(name string) func(*turn, context.Context, string) (session.StopReason, error) {
 	return func(t *turn, ctx context.Context, args string) (session.StopReason, error) {
 		text, err := t.skills.catalogue().Load(name, "")
 		if err != nil {

@@ -86,7 +86,7 @@ func (s spawner) start(ctx context.Context, id string, t tool.Task) (*child, err
 	c := &child{running: s.running, att: att, id: id, title: t.Title, asked: make(map[string]context.CancelFunc)}
 	if t.Mode != "" && slices.Contains(s.policy.Modes(), t.Mode) {
 		// Kept, so that it holds when a person opens the session later.
-		if _, err := att.Set(ctx, optionMode, string(t.Mode)); err != nil {
+		if _, err := att.Set(ctx, session.OptionMode, string(t.Mode)); err != nil {
 			return nil, err
 		}
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session/sessiontest"
 )
 
-// sessionsOf gives the driver the world's hub, which is made after it.
-type sessionsOf struct{ w *world }
+// sessionsOf gives a driver its hub, which is made after it.
+type sessionsOf struct{ hub *hub.Hub }
 
-func (s sessionsOf) Spawn(ctx context.Context, info session.Info, at session.AttachRequest) (session.Attachment, error) {
-	return s.w.hub.Spawn(ctx, info, at)
+func (s *sessionsOf) Spawn(ctx context.Context, info session.Info, at session.AttachRequest) (session.Attachment, error) {
+	return s.hub.Spawn(ctx, info, at)
 }
 
-func (s sessionsOf) Close(ctx context.Context, id string) error { return s.w.hub.Close(ctx, id) }
+func (s *sessionsOf) Close(ctx context.Context, id string) error { return s.hub.Close(ctx, id) }
 
 // spawn is a directive that starts a subagent with a script of its own.
 func spawn(verb, script, more string) string {

@@ -80,6 +80,14 @@ func (s *streaming) event(ctx context.Context, e model.Event) error {
 		}
 		return s.sink.Emit(ctx, chunk(s.id, session.KindAgentMessage, s.message, e.Text))
 	case model.ThinkingDelta:
+		if !s.thinks.Swap(true) {
+			if err := s.tellOptions(ctx); err != nil { // there is one more now
+				return err
+			}
+		}
+		if s.choice.Reasoning == reasoningHidden {
+			return nil
+		}
 		return s.sink.Emit(ctx, chunk(s.id, session.KindAgentThought, s.thought, e.Text))
 	case model.Retrying:
 		return s.sink.Emit(ctx, notice(s.id, "info", "Trying the model again", e.Retry.Reason))

@@ -50,7 +50,7 @@ func (d *Driver) Try(ctx context.Context, req TrialRequest) (*Trial, error) {
 		return &bare, nil
 	}
 	req.Info.ID = session.NewID("s")
-	opened, err := quiet.Open(ctx, session.OpenRequest{Info: req.Info, Config: map[string]string{optionMode: string(req.Mode)}})
+	opened, err := quiet.Open(ctx, session.OpenRequest{Info: req.Info, Config: map[string]string{session.OptionMode: string(req.Mode)}})
 	if err != nil {
 		return nil, err
 	}

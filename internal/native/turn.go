@@ -60,8 +60,8 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 	if err := t.lookAtSkills(ctx); err != nil {
 		return "", err
 	}
-	if c, args, ok := t.commandIn(parts); ok && t.kin == nil { // a task is no person's command
-		return c.Run(t, ctx, args)
+	if c, args, ok := t.commandIn(parts); ok {
+		return t.obey(ctx, c, args)
 	}
 	return t.converse(ctx, parts)
 }

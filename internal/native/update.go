@@ -3,7 +3,6 @@ package native
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -155,24 +154,18 @@ func notice(id, severity, title, description string) session.Draft {
 // titleLength is how much of the first prompt makes a title, in characters.
 const titleLength = 60
 
-// titleFrom names the session after its first prompt, unless a person has.
+// titleFrom names the session after its first prompt. The hub tells clients,
+// unless a person has named it.
 func (t *turn) titleFrom(ctx context.Context, parts []model.Part) error {
-	if t.info.Title != "" || t.info.TitleSet || len(t.past.messages) > 0 {
+	if t.titled || len(t.past.messages) > 0 {
 		return nil
 	}
 	title := titleOf(parts)
 	if title == "" {
 		return nil
 	}
-	t.info.Title = title
-	if err := t.sink.Change(ctx, session.InfoChange{Title: &title}); err != nil {
-		return err
-	}
-	return t.emit(ctx, session.KindInfo, session.Live, struct {
-		Kind      session.Kind `json:"sessionUpdate"`
-		Title     string       `json:"title"`
-		UpdatedAt string       `json:"updatedAt"`
-	}{session.KindInfo, title, t.now().UTC().Format(time.RFC3339)})
+	t.titled = true
+	return t.sink.Change(ctx, session.InfoChange{Title: &title})
 }
 
 func titleOf(parts []model.Part) string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/grapnel-ai/grapnel/internal/model"
 	"github.com/grapnel-ai/grapnel/internal/model/price"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
@@ -27,12 +28,27 @@ type usageCost struct {
 // clients are not to know or the window's size is not known.
 func (h *handle) usageNow(c choice, used tally) *usageUpdate {
 	info := h.agent.Info(c.Model)
-	if info.ContextWindow <= 0 {
+	if info.ContextWindow <= 0 || c.Usage == usageOff {
 		return nil
 	}
 	u := &usageUpdate{Kind: session.KindUsage, Used: used.window, Size: info.ContextWindow}
-	u.Cost = costNow(used.cost, info.Price)
+	if c.Usage != usageTokens {
+		u.Cost = costNow(used.cost, info.Price)
+	}
 	return u
+}
+
+// usageSoFar is that of a session with a past, for a client that comes to it.
+func (h *handle) usageSoFar(c choice) jsontext.Value {
+	used := *h.used.Load()
+	if used.usage == (model.Usage{}) {
+		return nil
+	}
+	u := h.usageNow(c, used)
+	if u == nil {
+		return nil
+	}
+	return encode(u)
 }
 
 // costNow is the part of a bill that an update can show, which has one currency:

@@ -175,19 +175,19 @@ func (v *view) cancelOwn(ctx context.Context) {
 }
 
 // begin sends what a client needs besides the response: reports, what the session
-// is, commands, and the requests still open.
+// is, commands, what was used, and the requests still open.
 func (v *view) begin(p *pump) {
 	att := p.att
 	for _, r := range p.reports {
 		v.report(r)
 	}
-	if !v.conn.dialect.Load() {
+	if setup := att.Setup(); !v.conn.dialect.Load() {
 		_ = v.conn.peer.Notify(v.conn.context(), "session/update", v.infoParams(nil)) // fails only with the connection
-	}
-	if commands := att.Setup().Commands; commands != nil && !v.conn.dialect.Load() {
-		body, err := json.Marshal(commandsUpdate(v.id, commands))
-		if err == nil {
-			_ = v.conn.peer.Notify(v.conn.context(), "session/update", raw(body)) // fails only with the connection
+		if setup.Commands != nil {
+			v.notify(commandsUpdate{string(session.KindCommands), setup.Commands})
+		}
+		if setup.Usage != nil {
+			v.notify(setup.Usage)
 		}
 	}
 	for _, r := range att.Open() {
@@ -195,15 +195,21 @@ func (v *view) begin(p *pump) {
 	}
 }
 
-func commandsUpdate(id string, commands raw) any {
-	type update struct {
-		Kind     string `json:"sessionUpdate"`
-		Commands raw    `json:"availableCommands"`
-	}
-	return struct {
+// notify sends an update that is in no ledger.
+func (v *view) notify(update any) {
+	body, err := json.Marshal(struct {
 		SessionID string `json:"sessionId"`
-		Update    update `json:"update"`
-	}{id, update{string(session.KindCommands), commands}}
+		Update    any    `json:"update"`
+	}{v.id, update})
+	if err == nil {
+		_ = v.conn.peer.Notify(v.conn.context(), "session/update", raw(body)) // fails only with the connection
+	}
+}
+
+// commandsUpdate is ACP AvailableCommandsUpdate (v1).
+type commandsUpdate struct {
+	Kind     string `json:"sessionUpdate"`
+	Commands raw    `json:"availableCommands"`
 }
 
 // deliver shows one event as this client is to see it; updates wait in out until

@@ -38,6 +38,7 @@ type Setup struct {
 	Modes         jsontext.Value // SessionModeState
 	Models        jsontext.Value // legacy SessionModelState
 	Commands      jsontext.Value // array of AvailableCommand
+	Usage         jsontext.Value // UsageUpdate, where there is anything to say
 }
 
 // Handle is one opened agent. The hub calls Prompt for one turn at a time;
@@ -140,7 +141,8 @@ type Sink interface {
 	// CanAsk reports whether somebody attached could answer this kind now.
 	CanAsk(kind Kind) bool
 	// Change patches the session's Info (title, grants, foreign id) together
-	// with what is emitted next.
+	// with what is emitted next. Those attached are told of a title. One that a
+	// person chose stays unless the change says whose it is (TitleSet).
 	Change(ctx context.Context, change InfoChange) error
 }
 

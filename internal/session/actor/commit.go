@@ -191,15 +191,15 @@ func storeFailure(err error) session.Failure {
 
 // notice is a session/update of kind notice.
 func (a *Actor) notice(severity, title, text string) jsontext.Value {
-	return a.update(session.KindNotice, map[string]string{"severity": severity, "title": title, "description": text})
+	return a.update(session.KindNotice, map[string]any{"severity": severity, "title": title, "description": text})
 }
 
-// update makes the params of a session/update from string members.
-func (a *Actor) update(kind session.Kind, members map[string]string) jsontext.Value {
+// update makes the params of a session/update from its members.
+func (a *Actor) update(kind session.Kind, members map[string]any) jsontext.Value {
 	members["sessionUpdate"] = string(kind)
 	raw, _ := json.Marshal(struct {
-		SessionID string            `json:"sessionId"`
-		Update    map[string]string `json:"update"`
+		SessionID string         `json:"sessionId"`
+		Update    map[string]any `json:"update"`
 	}{a.info.ID, members}, json.Deterministic(true))
 	return raw
 }

@@ -64,7 +64,7 @@ func (a *Actor) emitted(i *item) {
 // hold keeps a change of Info until the driver's next event or the turn's end,
 // so that both are committed together; between turns it does not wait.
 func (a *Actor) hold(c session.InfoChange) {
-	if a.titleChosen() {
+	if c.TitleSet == nil && a.titleChosen() {
 		c.Title = nil
 	}
 	if a.held == nil {
@@ -78,15 +78,28 @@ func (a *Actor) hold(c session.InfoChange) {
 
 // titleChosen reports whether a person chose the title, just now included.
 func (a *Actor) titleChosen() bool {
-	c := a.batch.change
-	return a.info.TitleSet || c != nil && c.TitleSet != nil && *c.TitleSet
+	for _, c := range []*session.InfoChange{a.held, a.batch.change} {
+		if c != nil && c.TitleSet != nil {
+			return *c.TitleSet
+		}
+	}
+	return a.info.TitleSet
 }
 
 func (a *Actor) stageHeld() {
-	if a.held != nil {
-		a.changeInfo(*a.held)
-		a.held = nil
+	if a.held == nil {
+		return
 	}
+	c := *a.held
+	a.held = nil
+	if c.Title != nil {
+		turn := ""
+		if a.turn != nil {
+			turn = a.turn.id
+		}
+		a.tellInfo(turn, session.Live, c.Title)
+	}
+	a.changeInfo(c)
 }
 
 // ask opens a request to people, or denies it at once where nobody can answer.

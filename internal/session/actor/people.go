@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -203,9 +204,9 @@ func (a *Actor) Change(ctx context.Context, c session.InfoChange) error {
 	_, err := call(ctx, a, func(reply func(struct{}, error)) {
 		switch {
 		case c.Title != nil:
-			a.tellInfo(session.History, map[string]string{"title": *c.Title})
+			a.tellInfo("", session.History, c.Title)
 		case c.Label != nil, c.Key != nil: // the surface says what they are
-			a.tellInfo(session.Live, map[string]string{})
+			a.tellInfo("", session.Live, nil)
 		}
 		a.changeInfo(c)
 		a.then(func(err error) { reply(struct{}{}, err) })
@@ -213,11 +214,18 @@ func (a *Actor) Change(ctx context.Context, c session.InfoChange) error {
 	return err
 }
 
-// tellInfo stages a session_info_update of some members.
-func (a *Actor) tellInfo(r session.Retention, members map[string]string) {
-	body := a.update(session.KindInfo, members)
-	e := a.own(session.KindInfo, r, "", body)
-	facts, _ := ingest.Look(body)
+// tellInfo stages a session_info_update (ACP v1): when the session was last used,
+// and a new title, if there is one. An empty title takes the old one away.
+func (a *Actor) tellInfo(turn string, r session.Retention, title *string) {
+	members := map[string]any{"updatedAt": a.info.UpdatedAt.UTC().Format(time.RFC3339)}
+	switch {
+	case title != nil && *title != "":
+		members["title"] = *title
+	case title != nil:
+		members["title"] = nil
+	}
+	e := a.own(session.KindInfo, r, turn, a.update(session.KindInfo, members))
+	facts, _ := ingest.Look(e.Body) // our own
 	e.Version, e.Marks = 1, facts.Marks
 	a.stage(e)
 }

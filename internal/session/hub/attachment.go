@@ -146,10 +146,10 @@ func (t *attachment) Answer(ctx context.Context, v session.Verdict) (bool, error
 
 // Set implements session.Attachment. A mode can answer in advance what only
 // approvers may answer, and so can an option nobody here knows; who may only
-// prompt chooses the model and how much it thinks.
+// prompt chooses the model, how much it thinks, and what is shown.
 func (t *attachment) Set(ctx context.Context, option, value string) (s session.Setup, err error) {
 	role := session.Approver
-	if ofTheModel(t.Setup(), option) {
+	if forPrompters(t.Setup(), option) {
 		role = session.Prompter
 	}
 	if err := t.may(role); err != nil {
@@ -162,9 +162,9 @@ func (t *attachment) Set(ctx context.Context, option, value string) (s session.S
 	return s, err
 }
 
-// ofTheModel reports an option that chooses the model or how it thinks (ACP
-// SessionConfigOptionCategory).
-func ofTheModel(s session.Setup, option string) bool {
+// forPrompters reports an option that chooses the model, how it thinks or what
+// clients see of it (ACP SessionConfigOptionCategory).
+func forPrompters(s session.Setup, option string) bool {
 	var list []struct {
 		ID       string `json:"id"`
 		Category string `json:"category"`
@@ -174,7 +174,7 @@ func ofTheModel(s session.Setup, option string) bool {
 	}
 	for _, o := range list {
 		if o.ID == option {
-			return o.Category == "model" || o.Category == "thought_level"
+			return o.Category == session.OptionModel || o.Category == session.OptionThought || o.Category == session.CategoryDisplay
 		}
 	}
 	return false

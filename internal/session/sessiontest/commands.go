@@ -87,8 +87,9 @@ func testCommandsAndSteering(e *Env) {
 	c := e.New()
 	running := c.Send("wait go")
 	e.Script.UntilSeen(1)
-	if p := c.Send("/turn x"); !p.Queued {
-		e.Errorf("a command with a turn of its own: %+v", p)
+	own := c.Send("/turn x")
+	if !own.Queued {
+		e.Errorf("a command with a turn of its own: %+v", own)
 	}
 	if p := c.Send("/echo x"); p.Queued || p.Turn == running.Turn {
 		e.Errorf("a command beside the turn: %+v", p)
@@ -103,6 +104,7 @@ func testCommandsAndSteering(e *Env) {
 	}
 	e.Script.Go("go")
 	c.UntilText("/turn x")
+	c.End(own.Turn)
 	if strings.Contains(c.Transcript(), "steered") {
 		e.Error(c.Transcript())
 	}

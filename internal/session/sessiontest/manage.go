@@ -49,7 +49,10 @@ func testTitles(e *Env) {
 	if err := e.Hub.SetTitle(e.Context(), id, "Mine"); err != nil {
 		e.Fatal(err)
 	}
-	ev := c.Until(func(ev session.Event) bool { return ev.Kind == session.KindInfo && ev.Origin == session.FromHub })
+	if got := c.UntilKind(session.KindInfo); !strings.Contains(string(got.Body), `"title":"From the agent"`) {
+		e.Errorf("people were told %s", got.Body)
+	}
+	ev := c.UntilKind(session.KindInfo)
 	if !strings.Contains(string(ev.Body), `"title":"Mine"`) {
 		e.Errorf("people were told %s", ev.Body)
 	}

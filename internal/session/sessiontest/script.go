@@ -217,6 +217,9 @@ func (h *ScriptHandle) Prompt(ctx context.Context, t session.Turn) (session.Turn
 	h.driver.mu.Unlock()
 	h.driver.Go(seenGate(n))
 	for line := range strings.Lines(text) {
+		if ctx.Err() != nil {
+			break // an answer may have come at the same time
+		}
 		end, err := h.run(ctx, strings.TrimSpace(line))
 		switch {
 		case errors.Is(err, context.Canceled):
@@ -224,6 +227,9 @@ func (h *ScriptHandle) Prompt(ctx context.Context, t session.Turn) (session.Turn
 		case err != nil || end.Stop != "":
 			return end, err
 		}
+	}
+	if ctx.Err() != nil {
+		return session.TurnEnd{Stop: session.Cancelled}, nil
 	}
 	return session.TurnEnd{Stop: session.EndTurn}, nil
 }
@@ -339,10 +345,7 @@ func (h *ScriptHandle) chunks(ctx context.Context, count string) error {
 }
 
 func (h *ScriptHandle) title(ctx context.Context, title string) error {
-	if err := h.Req.Sink.Change(ctx, session.InfoChange{Title: &title}); err != nil {
-		return err
-	}
-	return h.emit(ctx, fmt.Sprintf(`{"sessionUpdate":"session_info_update","title":%q}`, title))
+	return h.Req.Sink.Change(ctx, session.InfoChange{Title: &title})
 }
 
 func (h *ScriptHandle) tool(ctx context.Context, verb, rest string) error {
