@@ -34,9 +34,14 @@ func TestM1EveryOpeningTellsTheSame(t *testing.T) {
 	w := thinkingWorld(t, "claude-sonnet-4-6", "other-model")
 	a, s := w.Opened()
 	a.setMode(s, "plan")
-	a.setOption(t, s, "thought_level", "high")
 	want := map[string]string{
-		"mode": "plan", "legacy mode": "plan", "model": "claude-sonnet-4-6", "legacy model": "claude-sonnet-4-6", "thought_level": "high",
+		"mode": "plan", "legacy mode": "plan", "model": "claude-sonnet-4-6", "legacy model": "claude-sonnet-4-6",
+	}
+	for option, value := range map[string]string{
+		"thought_level": "high", "tool_output": "short", "reasoning": "hidden", "usage": "tokens", "elevated": "off",
+	} {
+		a.setOption(t, s, option, value)
+		want[option] = value
 	}
 	check := func(a *Agent, how string) {
 		t.Helper()
@@ -98,7 +103,7 @@ func requireOfferedAlike(t *testing.T, result json.RawMessage) {
 			offered[o.ID] = append(offered[o.ID], v.Value+"="+v.Name)
 		}
 	}
-	delete(offered, "thought_level") // has no legacy form
+	maps.DeleteFunc(offered, func(id string, _ []string) bool { return id != "mode" && id != "model" }) // the rest has no legacy form
 	if diff := cmp.Diff(legacy, offered); diff != "" || len(legacy["mode"]) < 3 {
 		t.Errorf("legacy lists and options (-legacy +options)\n%s", diff)
 	}

@@ -217,7 +217,7 @@ func (a *Actor) Change(ctx context.Context, c session.InfoChange) error {
 // tellInfo stages a session_info_update (ACP v1): when the session was last used,
 // and a new title, if there is one. An empty title takes the old one away.
 func (a *Actor) tellInfo(turn string, r session.Retention, title *string) {
-	members := map[string]any{"updatedAt": a.info.UpdatedAt.UTC().Format(time.RFC3339)}
+	members := map[string]any{"updatedAt": a.info.UpdatedAt.UTC().Format(time.RFC3339Nano)}
 	switch {
 	case title != nil && *title != "":
 		members["title"] = *title
