@@ -172,6 +172,7 @@ func notRun(ctx context.Context, err error) *refusal {
 // env is what this call may use; questions it asks appear under its own id.
 func (r *running) env() *tool.Env {
 	return &tool.Env{
+		Away:  r.away(),
 		Roots: r.roots, Cwd: r.info.Cwd, Hands: r.Hands, Limits: r.agent.Limits, Reads: r.reads,
 		Asker: asker{r}, Spawner: r.spawner(), Judge: r.forbids, Skills: r.skills.catalogue(), Procs: r.procs,
 	}

@@ -91,6 +91,9 @@ func (t *turn) readMedia(b *contentBlock) (model.Part, error) {
 	case b.Type == "audio" && info.Audio && hearable(b.MimeType):
 		return model.Part{Audio: m}, nil
 	}
+	if t.Hands.Only {
+		return model.Text(fmt.Sprintf("[The user sent %s of %d bytes, which the model in use cannot take.]", b.Type, len(data))), nil
+	}
 	saved, err := t.uploads().Save(upload.File{Data: data, Name: b.Type, MimeType: b.MimeType})
 	if err != nil {
 		return model.Part{}, fmt.Errorf("the %s block of the prompt: %w", b.Type, err)
@@ -106,6 +109,10 @@ func (t *turn) saveBlob(b *contentBlock) (string, error) {
 	data, err := media.Decode(*b.Resource.Blob)
 	if err != nil {
 		return "", session.Invalidf("prompt: the blob of %s: %v", b.Resource.URI, err)
+	}
+	if t.Hands.Only { // nothing is kept on this side
+		return fmt.Sprintf("[The user sent the file %s of %d bytes, which is not kept: only text and what the model itself takes can be sent here.]",
+			quoted(b.Resource.URI), len(data)), nil
 	}
 	saved, err := t.uploads().Save(upload.File{Data: data, Name: b.Resource.URI, MimeType: b.Resource.MimeType})
 	if err != nil {

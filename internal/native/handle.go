@@ -36,8 +36,10 @@ type handle struct {
 	procs  *proc.Custody
 	roots  *fsroot.Set
 	policy *policy.Policy
-	box    *sandbox.Box   // nil confines nothing
-	inBox  *policy.Policy // what holds of commands that are confined
+	box    *sandbox.Box // nil confines nothing
+	// elsewhere: the session's directory is not on this machine.
+	elsewhere bool
+	inBox     *policy.Policy // what holds of commands that are confined
 
 	// What changes and guards itself.
 	reads    *tool.Reads

@@ -53,6 +53,9 @@ func quoted(s string) string {
 }
 
 func (t *turn) linkedFile(ctx context.Context, name string) (string, error) {
+	if t.Hands.Only {
+		return t.readAway(ctx, name)
+	}
 	target, err := t.roots.Resolve(name)
 	if err != nil {
 		return "", err

@@ -144,7 +144,11 @@ func (d *Driver) open(ctx context.Context, req session.OpenRequest, rights polic
 		return nil, err
 	}
 	h.openBox()
-	h.openServers(req.Servers)
+	if req.Away || h.elsewhere {
+		h.servers = mcp.Open(nil, nil, h.agent.MCP)
+	} else {
+		h.openServers(req.Servers)
+	}
 	h.openSkills()
 	return h, nil
 }
@@ -186,5 +190,9 @@ func (h *handle) openRoots() (*fsroot.Set, error) {
 	for _, dir := range h.agent.AllowedRoots {
 		roots = append(roots, fsroot.Root{Path: dir, Name: "allowed", Writable: true})
 	}
-	return fsroot.Open(roots, h.agent.FSRoots)
+	set, err := fsroot.Open(roots, h.agent.FSRoots)
+	if err != nil {
+		return h.openAway(err)
+	}
+	return set, nil
 }

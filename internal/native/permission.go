@@ -187,7 +187,7 @@ const maxTold = 20
 // the session is, and names each part that asks: a long text may hide it.
 func (r *running) why(d policy.Decision) string {
 	var lines []string
-	if s := r.call.Subject; (s.Command != "" || len(s.Argv) > 0) && s.Cwd != r.roots.Roots()[0].Path {
+	if s := r.call.Subject; (s.Command != "" || len(s.Argv) > 0) && s.Cwd != r.openTo()[0].Path {
 		lines = append(lines, "It starts in "+s.Cwd+".")
 	}
 	if d.Reason != "" {

@@ -90,7 +90,13 @@ func (r *running) policyOf(s policy.Subject) *policy.Policy {
 // confine has a call that runs a command run it in the sandbox, if one works. It
 // fails where there has to be one and none does: nobody need be asked then.
 func (r *running) confine(ctx context.Context, env *tool.Env) error {
-	if r.box == nil {
+	switch {
+	case r.box == nil:
+		return nil
+	case env.Away != nil: // no sandbox of ours is where it runs
+		if r.box.Required() {
+			return sandbox.ErrRequired
+		}
 		return nil
 	}
 	st, err := r.box.Status(ctx)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/grapnel-ai/grapnel/internal/fsroot"
 	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/skill"
 )
@@ -35,7 +36,10 @@ func (t *turn) systemPrompt() []string {
 // changed: providers keep what they read of a prompt that begins as the last one
 // did.
 func (t *turn) renewPrompt() {
-	p := prompt{files: t.instructionStamps(), skills: t.skills.catalogue(), server: t.serverWords()}
+	p := prompt{files: t.instructionStamps(), skills: new(skill.Catalogue)}
+	if !t.Hands.Only { // neither skills nor servers are of use there
+		p.skills, p.server = t.skills.catalogue(), t.serverWords()
+	}
 	old := &t.prompt
 	if old.text != "" && slices.Equal(old.files, p.files) && old.skills.Equal(p.skills) && slices.Equal(old.server, p.server) {
 		return
@@ -66,7 +70,7 @@ func (t *turn) stablePrompt(p *prompt) string {
 func (t *turn) situation() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Working directory: %s\n", t.info.Cwd)
-	for _, root := range t.roots.Roots() {
+	for _, root := range t.openTo() {
 		if root.Path != t.info.Cwd {
 			fmt.Fprintf(&b, "Also open to you: %s (%s)\n", root.Path, root.Name)
 		}
@@ -78,6 +82,19 @@ func (t *turn) situation() string {
 		b.WriteString(words)
 	}
 	return b.String()
+}
+
+// openTo are the directories that are open to the agent in this turn.
+func (t *turn) openTo() []fsroot.Root {
+	away := t.away()
+	if away == nil {
+		return t.roots.Roots()
+	}
+	var roots []fsroot.Root
+	for _, path := range away.Roots {
+		roots = append(roots, fsroot.Root{Path: path, Name: fsroot.NameExtra})
+	}
+	return roots
 }
 
 // modeWords is what the level and the mode mean, in words.
@@ -114,6 +131,9 @@ func (t *turn) confinement() string {
 
 func (t *turn) commandWords(m policy.Mode) []string {
 	st := t.found
+	if t.Hands.Only {
+		return []string{"Files and commands are those of the user's machine; nothing confines commands there."}
+	}
 	switch {
 	case t.box == nil, st != nil && !st.Works():
 		if t.box != nil && t.box.Required() {

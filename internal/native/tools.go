@@ -11,6 +11,9 @@ type toolsets struct {
 	step    *tool.Set // of the last model step
 	stepOwn *tool.Set // the agent's own tools in step
 	version uint64    // the version of the servers' tools in step
+
+	away   *tool.Set // for turns that a client's hands do alone
+	awayOf *tool.Set // the agent's own tools it was made of
 }
 
 // ownTools are the agent's own tools that are of use in the session now. The

@@ -21,6 +21,9 @@ type turn struct {
 	prompted  bool            // the system prompt was made for this turn
 	typed     []model.Part    // the prompt as the person sent it
 	said      bool            // the model or we have shown the user any text
+
+	// The project's instructions at a client whose hands do everything.
+	awayFile, awayText string
 }
 
 // Prompt implements session.Handle: model steps and tool calls until the model
@@ -54,6 +57,9 @@ func (t *turn) run(ctx context.Context) (session.StopReason, error) {
 		return "", err
 	}
 	t.typed = parts
+	if t.Hands.Only {
+		t.projectAway(ctx)
+	}
 	if err := t.tellOfLost(ctx); err != nil {
 		return "", err
 	}
@@ -73,6 +79,9 @@ func (t *turn) converse(ctx context.Context, parts []model.Part) (session.StopRe
 	}
 	user := model.Message{Role: model.RoleUser, Parts: parts}
 	if err := t.keep(ctx, record{Message: &user}); err != nil {
+		return "", err
+	}
+	if err := t.reachable(); err != nil {
 		return "", err
 	}
 	if err := t.awaitServers(ctx); err != nil {

@@ -28,7 +28,10 @@ type OpenRequest struct {
 	// Servers are the client's MCP servers as it sent them (ACP McpServer);
 	// never stored.
 	Servers []jsontext.Value
-	Sink    Sink
+	// Away: the client it is opened for has all the hands (Hands.Only), so that
+	// nothing is to be started here, MCP servers included.
+	Away bool
+	Sink Sink
 }
 
 // Setup is what an opened agent offers a client at once, as ACP v1 JSON. Nil

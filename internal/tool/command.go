@@ -43,6 +43,13 @@ var errTimeout = errors.New("it ran into its timeout")
 func (e *Env) runCommand(ctx context.Context, cmd command, out Sink) Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, cmd.timeout, errTimeout)
 	defer cancel()
+	if e.Away != nil {
+		res, err := e.runInTerminal(ctx, cmd, out)
+		if notServed(err) {
+			return failure(orGone(err))
+		}
+		return res
+	}
 	if e.Hands.Terminals != nil && e.Confine == nil && !cmd.quiet {
 		res, err := e.runInTerminal(ctx, cmd, out)
 		if !notServed(err) {

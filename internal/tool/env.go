@@ -22,6 +22,8 @@ type Env struct {
 	// done on the host. Files of the agent's own workspace and files outside all
 	// roots are always the host's: no client has them open.
 	Hands session.Hands
+	// Away stands in for Roots where Hands do everything; nil elsewhere.
+	Away *Away
 
 	// ShellEnv is the whole environment of commands, as KEY=value; nil means
 	// the scrubbed environment of this process (proc.Environ).

@@ -16,6 +16,10 @@ import (
 // subject begins the facts policy judges a call by.
 func (e *Env) subject(s Spec) policy.Subject {
 	subject := policy.Subject{Tool: s.Name, Kind: s.Kind, Acts: s.Acts, Cwd: e.Cwd}
+	if e.Away != nil {
+		subject.Roots = e.Away.Roots
+		return subject
+	}
 	if e.Roots == nil {
 		return subject // tools that touch no file work without roots
 	}
@@ -36,6 +40,9 @@ func pathOf(t *fsroot.Target, write bool) policy.Path {
 
 // look resolves a path that a command mentions, for policy.
 func (e *Env) look(path, from string) policy.Path {
+	if e.Away != nil {
+		return e.Away.Look(path, from)
+	}
 	p := e.Roots.Look(path, from)
 	return policy.Path{Abs: p.Abs, Root: p.Root, InRoot: p.InRoot, Forbidden: p.Forbidden}
 }
@@ -60,6 +67,9 @@ func (e *Env) display(abs string) string {
 func (e *Env) resolveFile(path string) (*fsroot.Target, error) {
 	if path == "" {
 		return nil, errors.New(`the argument "path" is missing`)
+	}
+	if e.Away != nil {
+		return e.Away.Resolve(path, e.Cwd)
 	}
 	t, err := e.Roots.Resolve(path)
 	if err != nil {
@@ -101,6 +111,8 @@ func (e *Env) load(ctx context.Context, t *fsroot.Target) (file, error) {
 	switch {
 	case err == nil:
 		return file{document: document{text: text}, exists: true, client: hand}, nil
+	case notServed(err) && e.Away != nil:
+		return f, orGone(err)
 	case notServed(err):
 		return f, nil
 	case !t.Exists && !errors.Is(err, context.DeadlineExceeded):
@@ -113,6 +125,9 @@ func (e *Env) load(ctx context.Context, t *fsroot.Target) (file, error) {
 
 // clientFS returns the client's file system when it is the one to use.
 func (e *Env) clientFS(t *fsroot.Target) session.FS {
+	if e.Away != nil {
+		return e.Hands.FS
+	}
 	if e.Hands.FS == nil || t.Root.Name == fsroot.NameWorkspace || !t.InRoot() {
 		return nil
 	}

@@ -63,6 +63,9 @@ func (l listDir) Prepare(_ context.Context, env *Env, input jsontext.Value) (*Ca
 // directory.
 func (e *Env) resolveDir(path string) (*fsroot.Target, error) {
 	path = cmp.Or(path, e.Cwd)
+	if e.Away != nil {
+		return e.Away.Resolve(path, e.Cwd)
+	}
 	t, err := e.Roots.Resolve(path)
 	if err != nil {
 		return nil, err

@@ -91,7 +91,10 @@ func (e *Env) commandCall(spec Spec, t *fsroot.Target, cmd command) *Call {
 	call := e.dirCall(spec, t)
 	call.Locations = nil // where it starts says nothing about what it touches
 	call.Subject.Cwd = t.Abs
-	call.Subject.Look, call.Subject.Glob = e.look, e.expand
+	call.Subject.Look = e.look
+	if e.Away == nil { // nobody here knows what a pattern matches there
+		call.Subject.Glob = e.expand
+	}
 	call.Decided = func(d policy.Decision) { cmd.confine.Decision = d }
 	call.Run = func(ctx context.Context, out Sink) Result { return e.runCommand(ctx, cmd, out) }
 	return call

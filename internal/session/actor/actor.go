@@ -78,6 +78,7 @@ type Config struct {
 	State    *state.State // as restored; the actor owns it from then on
 	Restored bool         // the session has a past
 	Servers  []jsontext.Value
+	Away     bool // as session.OpenRequest.Away
 	Limits   Limits
 	Now      func() time.Time
 	Log      *slog.Logger

@@ -71,7 +71,7 @@ func (a *Actor) openDriver() {
 	a.driver.giveUp = cancel
 	req := session.OpenRequest{
 		Info: a.info, Epoch: s.epoch, Restored: restored, Config: maps.Clone(a.next.Config),
-		History: a.history, Servers: a.cfg.Servers, Sink: s,
+		History: a.history, Servers: a.cfg.Servers, Away: a.cfg.Away, Sink: s,
 	}
 	a.then(func(err error) {
 		if err != nil {

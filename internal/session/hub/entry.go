@@ -65,6 +65,7 @@ type start struct {
 	state    *state.State // nil for a new session
 	restored bool
 	servers  []jsontext.Value
+	away     bool // as session.OpenRequest.Away
 }
 
 // start runs a session that this process owns and opens its agent.
@@ -83,7 +84,7 @@ func (e *entry) start(ctx context.Context, s start) error {
 	o := e.hub.opts
 	cfg := actor.Config{
 		Info: s.info, Fence: s.fence, Ledger: o.Ledger, Driver: s.driver, Board: e.board,
-		State: s.state, Restored: s.restored, Servers: s.servers,
+		State: s.state, Restored: s.restored, Servers: s.servers, Away: s.away,
 		Limits: o.Limits.Limits, Now: o.Now, Log: o.Logger, OnIdle: e.park, OnLost: e.lost,
 	}
 	a, err := actor.Start(ctx, cfg)
@@ -164,7 +165,7 @@ func (e *entry) restore(ctx context.Context, req session.AttachRequest, driver s
 	if servers == nil {
 		servers = e.servers
 	}
-	return e.start(ctx, start{info: info, slot: slot{owner: info.Owner}, fence: fence, driver: driver, state: s, restored: true, servers: servers})
+	return e.start(ctx, start{info: info, slot: slot{owner: info.Owner}, fence: fence, driver: driver, state: s, restored: true, servers: servers, away: req.Hands.Only})
 }
 
 // movedTo compares where a session works with where a client wants it to. A

@@ -144,7 +144,7 @@ func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, m mak
 		h.forget(e)
 		return nil, fmt.Errorf("create session: %w", err)
 	}
-	s := start{info: info, slot: place, fence: fence, driver: driver, servers: n.Servers}
+	s := start{info: info, slot: place, fence: fence, driver: driver, servers: n.Servers, away: n.Attach.Hands.Only}
 	if m.fill != nil {
 		s.restored = true
 		s.state, err = m.fill(fence)
