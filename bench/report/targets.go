@@ -43,6 +43,14 @@ var targets = []target{
 	{what: "memory when idle", value: metric{"Memory", "idle-MiB"}, unit: "MiB"},
 	{what: "memory after a turn with a tool", value: metric{"Memory", "turn-MiB"}, unit: "MiB"},
 	{what: "memory after loading 100,000 updates", value: metric{"Memory", "loaded-MiB"}, unit: "MiB"},
+	{what: "connect to a gateway and initialize", value: metric{"GatewayConnect", "ms-p50"}, unit: "ms"},
+	{what: "session/load of 10,000 updates over a WebSocket, delivered", value: metric{"GatewayLoad", "ms-p50"}, limit: 50, unit: "ms"},
+	{what: "memory of an idle gateway, against a program that links the same", value: metric{"GatewayMemory", "x-base"}, limit: 1.6, unit: "×"},
+	{what: "memory for each client that follows a session", value: metric{"GatewayMemory", "KiB/client"}, limit: 40, unit: "KiB"},
+	{what: "memory for each parked session", value: metric{"GatewayMemory", "KiB/parked"}, limit: 2, unit: "KiB"},
+	{what: "1,000 sessions that stream 20 updates a second each: latency of an update, p99, the model's and the clients' included", value: metric{"GatewayCrowd", "ms-p99"}, limit: 50, unit: "ms"},
+	{what: "most memory of the gateway meanwhile", value: metric{"GatewayCrowd", "peak-MiB"}, limit: 400, unit: "MiB"},
+	{what: "its processor time for each update", value: metric{"GatewayCrowd", "cpu-us/update"}, unit: "µs"},
 }
 
 // measured is the value of a target; false when its benchmark did not run.
