@@ -17,6 +17,9 @@ const (
 	bridgeFile = "bridge-token"
 )
 
+// shortCredential is how long a credential has to be that nobody guesses.
+const shortCredential = 16
+
 // openDoor opens the door of a gateway. From then on the instance's socket takes
 // the methods that manage it.
 func (a *App) openDoor(ctx context.Context, c *config.Config) (*door.Door, error) {
@@ -75,6 +78,9 @@ func (a *App) staticCredential(ctx context.Context, c *config.Config, key string
 	value, err := ref.ResolveFor(ctx, key, c.Home().Secrets(a.conf.getenv, a.redact))
 	if err != nil {
 		return "", fmt.Errorf("gateway.auth.%s cannot be read: %w; put it in place, or take the setting away", key, err)
+	}
+	if value != "" && len(value) < shortCredential {
+		a.log.Warn("a credential of the gateway is short enough to be guessed: use 32 random characters", "setting", "gateway.auth."+key)
 	}
 	return value, nil
 }

@@ -31,7 +31,7 @@ func Default() *Config {
 			AllowedOrigins: []string{},
 			AllowedHosts:   []string{},
 			TrustedProxies: []string{},
-			Limits:         Limits{Connections: 2048, RequestsPerMinute: 6000, BufferedBytes: 16 << 20},
+			Limits:         Limits{Connections: 2048, RequestsPerMinute: 60000, BufferedBytes: 16 << 20},
 			TLS:            TLS{ACMEDomains: []string{}},
 		},
 		Hooks:     Hooks{TimeoutSecs: 10},

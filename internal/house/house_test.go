@@ -90,6 +90,12 @@ var forbidden = []arrow{
 		[]string{"internal/session", "internal/ledger/memory", "internal/ledger/ledgertest"},
 		"the domain depends on nothing around it",
 	},
+	{
+		[]string{"internal/door"},
+		append([]string{"internal/ledger", "acp"}, surfaces...),
+		[]string{"internal/ledger/filelock"},
+		"the door knows credentials, not sessions",
+	},
 	{[]string{"internal/policy"}, []string{"internal", "acp"}, []string{"internal/policy"}, "policy is pure"},
 	{
 		[]string{"acp", "internal"},
