@@ -200,6 +200,13 @@ func (a *fake) prompt(ctx context.Context, req *v1.PromptRequest) (*v1.PromptRes
 	case "later": // asks when something may have been typed
 		time.Sleep(500 * time.Millisecond)
 		a.say(ctx, a.permit(ctx, rest))
+	case "after": // X4: goes on when the turn is over
+		go func() {
+			time.Sleep(300 * time.Millisecond)
+			for _, piece := range []string{"one ", "two ", "three\nfour ", "five"} {
+				a.say(context.WithoutCancel(ctx), piece)
+			}
+		}()
 	case "withdraw":
 		short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		defer cancel()

@@ -84,7 +84,7 @@ func (c *client) reach(ctx context.Context, log func(string)) (acp.MessageConn, 
 	}
 	var lines func(string)
 	if c.opts.ServerVerbose {
-		lines = func(s string) { log("server: " + printable.Text(s)) }
+		lines = func(s string) { log("server: " + printable.Text(c.opts.Redact(s))) }
 	}
 	s, pipe, err := startServer(ctx, c.opts, lines)
 	c.server = s

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 
@@ -16,6 +17,10 @@ const (
 	bracketedPasteOff = "\x1b[?2004l"
 )
 
+// lateness is how long the end of a line may take that comes while something is
+// being typed.
+const lateness = 500 * time.Millisecond
+
 // console is the terminal of an interactive client. It is safe for concurrent
 // use.
 type console struct {
@@ -25,7 +30,9 @@ type console struct {
 
 	mu     sync.Mutex
 	screen *lineedit.Screen
-	err    error // of the first write that failed
+	held   string      // of an answer that comes while there is a line being typed
+	late   *time.Timer // shows what is held when nothing follows
+	err    error       // of the first write that failed
 }
 
 // openConsole takes the terminal over: in is where keys come from, out where
@@ -46,10 +53,11 @@ func openConsole(in, out *os.File) (*console, error) {
 func (c *console) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.note(c.screen.Hide())
-	if c.screen.Midline() {
-		c.note(c.screen.Print("\n"))
+	if c.late != nil {
+		c.late.Stop()
 	}
+	c.note(c.screen.Hide())
+	c.finish()
 	_, err := c.w.WriteString(bracketedPasteOff)
 	c.note(err)
 	c.note(term.Restore(c.in, c.before))
@@ -61,20 +69,56 @@ func (c *console) note(err error) {
 	}
 }
 
-func (c *console) answer(text string) { c.print(text) }
-func (c *console) aside(text string)  { c.print(text) }
+// answer shows a piece of an answer. Above a line being typed there are whole
+// lines only.
+func (c *console) answer(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held += text
+	if !c.screen.Shown() {
+		c.put(c.held)
+		c.held = ""
+		return
+	}
+	end := strings.LastIndexByte(c.held, '\n') + 1
+	c.put(c.held[:end])
+	if c.held = c.held[end:]; c.held == "" {
+		return
+	}
+	if c.late == nil {
+		c.late = time.AfterFunc(lateness, c.endAnswer)
+	} else {
+		c.late.Reset(lateness)
+	}
+}
+
+func (c *console) aside(text string) { c.print(text) }
 
 func (c *console) print(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.put(text)
+}
+
+// put is print for those who hold c.mu.
+func (c *console) put(text string) {
 	c.note(c.screen.Print(strings.ReplaceAll(text, "\t", "    ")))
 }
 
 func (c *console) endAnswer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.finish()
+}
+
+// finish ends the line of an answer; c.mu is held.
+func (c *console) finish() {
+	if c.held != "" {
+		c.put(c.held)
+		c.held = ""
+	}
 	if c.screen.Midline() {
-		c.note(c.screen.Print("\n"))
+		c.put("\n")
 	}
 }
 

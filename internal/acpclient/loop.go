@@ -76,7 +76,7 @@ func interactive(ctx context.Context, o Options) (err error) {
 	keys := keystrokes(ctx, o.Terminal)
 	c, err := connect(ctx, o, v, l, l.logger(o, v))
 	if err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
 	l.client = c
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -149,10 +149,10 @@ func (l *loop) over() <-chan struct{} {
 
 // endOf is why the session did not open.
 func (l *loop) endOf(err error) error {
-	if l.ctx.Err() != nil || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) {
 		return ErrInterrupted
 	}
-	return err
+	return interrupted(l.ctx, err)
 }
 
 // begin runs something that ends later, and that Ctrl+C stops.

@@ -206,3 +206,18 @@ func TestLoginAtATerminal(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestX4 shows what comes while a line is being typed above that line.
+func TestX4(t *testing.T) {
+	s := newSeat(t, "ok")
+	s.see(":help lists commands")
+	s.press("after\r")
+	s.see("(empty reply)")
+	s.press("typing")
+	s.see("one two three\r\n> typing")
+	s.see("four five\r\n> typing")
+	s.press("\x15\x04")
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+}

@@ -52,13 +52,21 @@ func scripted(ctx context.Context, o Options) (err error) {
 	}
 	c, err := connect(ctx, o, v, nobody{}, log)
 	if err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.start(ctx); err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
 	return c.script(ctx)
+}
+
+// interrupted is err, or ErrInterrupted where that is the cause of it.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
 }
 
 // script runs the prompts and returns the most serious end of them.

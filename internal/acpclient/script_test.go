@@ -273,6 +273,36 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptedStart ends the wait for an agent that says nothing.
+func TestInterruptedStart(t *testing.T) {
+	b := newBench(t, "silent")
+	b.opts.ServerVerbose, b.opts.Wire = true, true
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- b.run(ctx, "say never") }()
+	waitFor(t, func() bool {
+		return strings.Contains(b.err.String(), `-> {"jsonrpc":"2.0","id":1,"method":"initialize"`)
+	})
+	cancel()
+	if err := <-ended; !errors.Is(err, ErrInterrupted) {
+		t.Error(err)
+	}
+}
+
+// TestServerVerbose shows what the server logs, and takes secrets out.
+func TestServerVerbose(t *testing.T) {
+	b := newBench(t, "ok")
+	b.opts.ServerVerbose = true
+	b.opts.Redact = func(s string) string { return strings.ReplaceAll(s, "quota", "[redacted]") }
+	if err := b.run(t.Context(), "die"); !errors.Is(err, ErrFailed) {
+		t.Error(err)
+	}
+	if got := b.err.String(); !strings.Contains(got, "server: boom: no [redacted]\n") {
+		t.Errorf("%q", got)
+	}
+}
+
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !done(); {

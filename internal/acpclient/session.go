@@ -119,6 +119,9 @@ func (c *client) advise(err error) error {
 func (c *client) logins() string {
 	var b strings.Builder
 	b.WriteString("the agent wants a login:")
+	if c.opts.Terminal == nil && len(c.info.AuthMethods) > 0 {
+		b.WriteString(" run grapnel acp client at a terminal for a line with :login")
+	}
 	for _, m := range c.info.AuthMethods {
 		switch {
 		case m.Agent != nil:

@@ -43,6 +43,9 @@ func (s *Screen) Size() (columns, rows int) { return s.columns, s.rows }
 // Midline reports whether the output ends within a line.
 func (s *Screen) Midline() bool { return s.midline }
 
+// Shown reports whether there is a frame.
+func (s *Screen) Shown() bool { return s.shown }
+
 // Print writes text above the frame. The text is safe for a terminal already;
 // its lines end with \n alone.
 func (s *Screen) Print(text string) error {
