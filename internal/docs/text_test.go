@@ -27,7 +27,7 @@ var hosts = []string{
 }
 
 // places are where absolute paths of documents may begin.
-var places = []string{"/home", "/etc", "/proc", "/sys", "/private", "/boot"}
+var places = []string{"/home", "/etc", "/proc", "/sys", "/private", "/boot", "/grapnel"} // the last is an example of a URL's
 
 // TestLinksLeadSomewhere follows every link, headings included.
 func TestLinksLeadSomewhere(t *testing.T) {
