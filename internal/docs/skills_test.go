@@ -49,12 +49,11 @@ func TestSkillFacts(t *testing.T) {
 	}
 	source := sources(t)
 	for fact, code := range map[string]string{
-		"four at a time":             "maxBeside = 4\n",
-		"have none of\ntheir own":    "maxDepth = 1\n",
-		"each up to 32 KiB":          "instructionBytes = 32 << 10\n",
-		"up to 1024 characters":      "maxDescription = 1024\n",
-		"`IDENTITY.md`, `SOUL.md`":   `"IDENTITY.md", "SOUL.md", "AGENTS.md", "USER.md", "TOOLS.md"`,
-		"`/compact`, `/usage`, `/ap": `own("compact"`,
+		"four at a time":           "maxBeside = 4\n",
+		"have none of\ntheir own":  "maxDepth = 1\n",
+		"each up to 32 KiB":        "instructionBytes = 32 << 10\n",
+		"up to 1024 characters":    "maxDescription = 1024\n",
+		"`IDENTITY.md`, `SOUL.md`": `"IDENTITY.md", "SOUL.md", "AGENTS.md", "USER.md", "TOOLS.md"`,
 	} {
 		if !strings.Contains(pageText(t, "docs/skills.md"), fact) || !strings.Contains(source, code) {
 			t.Errorf("the page says %q, or the code %q, no more", fact, code)

@@ -148,7 +148,14 @@ func balanced(t *testing.T, b block, comment string) {
 func TestConfigurationsAreValid(t *testing.T) {
 	w := newWorld(t)
 	for _, b := range blocksIn(t, "toml") {
-		write(t, filepath.Join(w.home, ".grapnel", "config.toml"), b.text)
+		name := "config.toml"
+		if strings.HasPrefix(b.text, "[[price]]") {
+			name = filepath.Join("data", "prices.toml")
+			if err := os.MkdirAll(filepath.Join(w.home, ".grapnel", "data"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, filepath.Join(w.home, ".grapnel", name), b.text)
 		if out, err := w.grapnel(t, "config", "check"); err != nil {
 			t.Errorf("%s:%d: %v\n%s", b.page, b.line, err, out)
 		}
