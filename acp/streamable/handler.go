@@ -111,7 +111,10 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, owner string) error
 		return refuse(http.StatusConflict, "The stream has a receiver already")
 	}
 	defer c.detach(name, st)
-	e := events{w: w, control: http.NewResponseController(w), stall: s.opts.Stall, keepalive: s.opts.Keepalive}
+	e := events{
+		w: w, control: http.NewResponseController(w), moved: c.progressed,
+		stall: s.opts.Stall, keepalive: s.opts.Keepalive,
+	}
 	if e.run(c, st, r.Context().Done()) == nil {
 		_ = e.control.SetWriteDeadline(time.Time{}) // the next request on the socket has its own
 	}

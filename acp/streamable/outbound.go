@@ -195,7 +195,8 @@ func (c *conn) await(ctx context.Context, try func() bool) error {
 }
 
 func (c *conn) awaitProgress(ctx context.Context, progress <-chan struct{}) error {
-	stalled := time.NewTimer(c.opts.Stall)
+	// An open stream that is stuck ends first, and the connection lives on.
+	stalled := time.NewTimer(c.opts.Stall + c.opts.Stall/4)
 	defer stalled.Stop()
 	select {
 	case <-progress:

@@ -67,6 +67,13 @@ func (c *conn) taken(st *stream, n int, size int64) {
 	c.moved()
 }
 
+// progressed notes that a client has taken something, perhaps less than a message.
+func (c *conn) progressed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.moved()
+}
+
 // moved wakes who waits for progress. The caller holds the lock.
 func (c *conn) moved() {
 	close(c.progress)

@@ -44,6 +44,7 @@ type events struct {
 	control   *http.ResponseController
 	stall     time.Duration
 	keepalive time.Duration
+	moved     func() // called when the client has taken something
 	buf       []byte
 }
 
@@ -77,6 +78,7 @@ func (e *events) flush() error {
 		if _, err := e.w.Write(chunk); err != nil {
 			return err
 		}
+		e.moved()
 	}
 	if err := e.control.Flush(); err != nil {
 		return err

@@ -367,3 +367,35 @@ func TestLoadWithoutStream(t *testing.T) {
 		t.Errorf("the replay is %s", got)
 	}
 }
+
+// TestSlowLoad shows that one who reads slowly, for longer than the stall time,
+// loses neither the stream nor the answer that waits for it.
+func TestSlowLoad(t *testing.T) {
+	const stall, size = time.Second, 24 << 20
+	h := serve(t, wires[0], Options{Stall: stall})
+	agent, id := h.open()
+	stream, answers := h.events(id, "s"), h.events(id, "")
+	h.post(agent, `{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s"}}`,
+		HeaderConnectionID, id, HeaderSessionID, "s")
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		h.send(agent, update("s", 1, strings.Repeat("x", size)), `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	})
+	got, buf, begin := 0, make([]byte, 64<<10), time.Now()
+	for got < size {
+		n, err := stream.lines.Read(buf)
+		if err != nil {
+			t.Fatalf("the stream ended after %d bytes and %v: %v", got, time.Since(begin), err)
+		}
+		if got += n; n > 1<<10 {
+			time.Sleep(4 * time.Millisecond) // a slow reader
+		}
+	}
+	writer.Wait()
+	if took := time.Since(begin); took < stall {
+		t.Errorf("it took only %v: the test proves nothing", took)
+	}
+	if msg := answers.next(); !strings.Contains(msg, `"id":1`) {
+		t.Errorf("the answer is %q", msg)
+	}
+}

@@ -36,7 +36,7 @@ const (
 type CloseError struct {
 	Code   int
 	Reason string // may be empty; at most 123 bytes when the peer sent it
-	Err    error  // the cause, nil when the peer closed
+	Err    error  // what the network or the WebSocket library said; may be nil
 }
 
 // Error names the reason and the code.

@@ -102,8 +102,9 @@ func (c *Conn) ReadMessage(ctx context.Context) (jsontext.Value, error) {
 	case err != nil:
 		return nil, c.readFailed(err)
 	case int64(len(msg)) > c.max:
-		err := &acp.MessageTooLargeError{Limit: c.max}
-		return nil, c.refuse(&CloseError{Code: CodeTooBig, Reason: err.Error(), Err: err})
+		// Not wrapped: the engine goes on reading after a MessageTooLargeError.
+		reason := (&acp.MessageTooLargeError{Limit: c.max}).Error()
+		return nil, c.refuse(&CloseError{Code: CodeTooBig, Reason: reason})
 	case !utf8.Valid(msg):
 		return nil, c.refuse(&CloseError{Code: CodeNotText, Reason: "the message is not UTF-8"})
 	}

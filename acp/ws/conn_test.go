@@ -289,3 +289,41 @@ func readClose(t *testing.T, r io.Reader) (int, string) {
 		}
 	}
 }
+
+// TestEngineEnds shows that an engine over a connection ends with it, whatever
+// the peer did.
+func TestEngineEnds(t *testing.T) {
+	h := serve(t, false, AcceptOptions{MaxBytes: 1000})
+	tests := []struct {
+		name  string
+		bytes []byte
+		want  string // in the error of Run, empty for none
+	}{
+		{"closed", frame(0x88, "\x03\xe8"), ""},
+		{"closed with an error", frame(0x88, "\x03\xf3oops"), "oops (1011)"},
+		{"too long", frame(0x81, strings.Repeat("x", 1001)), "1000 bytes (acp.max_message_bytes) (1009)"},
+		{"not text", frame(0x81, "\xff"), "UTF-8 (1007)"},
+		{"no frame", frame(0x83, ""), "(1002)"},
+		{"cut", frame(0x81, "{}")[:3], "(1006)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			raw := rawDial(t, h)
+			conn := acp.NewConn(h.next(t), nil, nil)
+			ran := make(chan error, 1)
+			go func() { ran <- conn.Run(context.Background()) }()
+			if _, err := raw.Write(tt.bytes); err != nil {
+				t.Fatal(err)
+			}
+			_ = raw.CloseWrite()
+			select {
+			case err := <-ran:
+				if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("Run returned %v, want %q", err, tt.want)
+				}
+			case <-time.After(patience):
+				t.Fatal("Run did not return")
+			}
+		})
+	}
+}
