@@ -2,6 +2,7 @@ package door
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"testing"
 	"time"
 )
@@ -99,5 +100,25 @@ func BenchmarkMatch(b *testing.B) {
 				d.match(credential{bearer, text})
 			}
 		})
+	}
+}
+
+// BenchmarkAdmit shows what the door adds to a request.
+func BenchmarkAdmit(b *testing.B) {
+	s := Settings{Token: "static-token-0123456789"}
+	if err := s.Lists([]string{"gw.example"}, nil, nil); err != nil {
+		b.Fatal(err)
+	}
+	d, err := Open(Options{Path: b.TempDir() + "/tokens.json", Settings: s})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "/acp", nil)
+	r.Host = "gw.example"
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	for b.Loop() {
+		if _, err := d.Admit(r); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
