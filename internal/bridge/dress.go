@@ -35,7 +35,9 @@ func (o Options) initializeResult() string {
 		`"promptCapabilities":{"image":true,"audio":false,"embeddedContext":true},` +
 		`"mcpCapabilities":{"http":true,"sse":true},` +
 		`"sessionCapabilities":{"list":{},"resume":{},"close":{},"delete":{},"additionalDirectories":{},"fork":{},"archive":{},"status":{},"title":{}},` +
-		`"auth":{"logout":{}}},"agentInfo":{"name":"grapnel","title":"Grapnel","version":` + quote(o.Version) + `},` +
+		`"auth":{"logout":{}},"_meta":{"grapnel":{"seq":true,"after":true,"promptKeys":true,` +
+		`"roles":["observer","prompter","approver"],"sessionKeys":true,"listPageSize":100,` +
+		`"methods":["_grapnel/session/search","_grapnel/session/label","_grapnel/session/share","_grapnel/session/revoke"]}}},"agentInfo":{"name":"grapnel","title":"Grapnel","version":` + quote(o.Version) + `},` +
 		`"authMethods":[],"_meta":{"steering":{"supported":true}}}`
 }
 

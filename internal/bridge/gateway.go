@@ -20,6 +20,7 @@ func (b *Bridge) fromGateway(ctx context.Context, l *link, msg []byte) {
 		msg = b.replied(msg, m)
 	}
 	if msg != nil {
+		l.used.Store(true)
 		b.tell(msg)
 	}
 }
@@ -60,7 +61,7 @@ func (b *Bridge) told(msg []byte, m message) []byte {
 	defer b.mu.Unlock()
 	switch text(msg, m.method) {
 	case "session/update":
-		if b.shown(msg, m) {
+		if b.shown(msg, m) || b.echo(msg, m) {
 			return nil
 		}
 	case "$/cancel_request":
@@ -98,6 +99,25 @@ func (b *Bridge) shown(msg []byte, m message) bool {
 		c.begun = true
 	}
 	s.last = seq
+	return false
+}
+
+// echo reports whether an update is a part of a prompt that this client sent on
+// an earlier connection: the gateway takes who comes back for somebody else.
+func (b *Bridge) echo(msg []byte, m message) bool {
+	id := text(msg, find(msg, m.params, "sessionId"))
+	for _, c := range b.state.calls {
+		if c.method != "session/prompt" || c.session != id || !c.repeated {
+			continue
+		}
+		update := find(msg, m.params, "update")
+		if text(msg, find(msg, update, "sessionUpdate")) != "user_message_chunk" {
+			return false
+		}
+		if c.takeBlock(find(msg, update, "content").of(msg)) {
+			return true
+		}
+	}
 	return false
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
@@ -18,6 +19,7 @@ import (
 type link struct {
 	conn acp.MessageConn
 	far  bool
+	used atomic.Bool   // something came for the client
 	done chan struct{} // closed when nothing more comes
 	err  error         // why; valid after done
 }
@@ -72,18 +74,11 @@ func (b *Bridge) connect(ctx context.Context) {
 			<-l.done
 			return
 		}
-		pause = nextPause(pause, time.Since(begun))
+		if pause = min(2*pause, longPause); l.used.Load() || time.Since(begun) > longPause {
+			pause = firstPause // else what is sent may be what ends it
+		}
 		rest(ctx, pause)
 	}
-}
-
-// nextPause is how long to wait after a connection that lasted for so long: one
-// that ended at once may be ended by what is sent on it.
-func nextPause(pause, lasted time.Duration) time.Duration {
-	if lasted > time.Second {
-		return firstPause
-	}
-	return min(2*pause, longPause)
 }
 
 // rest waits about as long as pause: clients of a gateway that comes back do not
@@ -361,7 +356,6 @@ func (b *Bridge) sendAgain(ctx context.Context, l *link, c *call) {
 	if s := b.state.sessions[c.session]; s != nil && c.restores() {
 		msg = s.restored(c)
 	}
-	c.repeated = again
 	if c.id == "" {
 		b.state.calls = slices.DeleteFunc(b.state.calls, func(o *call) bool { return o == c })
 	}
@@ -405,6 +399,9 @@ func (b *Bridge) detach(l *link) {
 	b.mu.Lock()
 	if b.now == l {
 		b.now, b.up = nil, false
+	}
+	for _, c := range b.state.calls {
+		c.repeated = c.repeated || c.sent
 	}
 	for key, a := range b.state.asks {
 		if !a.lasting {

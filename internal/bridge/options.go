@@ -68,7 +68,8 @@ type Options struct {
 	// it; zero means DefaultBound. Drain is how long the client's open requests
 	// may take once it has closed its side; zero means DefaultDrain.
 	Bound, Drain time.Duration
-	MaxBytes     int64 // of one message; zero means acp.DefaultMaxMessageBytes
+	MaxBytes     int64         // of one message; zero means acp.DefaultMaxMessageBytes
+	Ping         time.Duration // as in ws.DialOptions
 	Logger       *slog.Logger
 }
 
@@ -101,7 +102,7 @@ func (o Options) complete() Options {
 
 // dial connects by WebSocket.
 func (o Options) dial(ctx context.Context, t Target) (acp.MessageConn, error) {
-	c, err := ws.Dial(ctx, t.URL, ws.DialOptions{Header: t.Header, MaxBytes: o.MaxBytes})
+	c, err := ws.Dial(ctx, t.URL, ws.DialOptions{Header: t.Header, MaxBytes: o.MaxBytes, Ping: o.Ping})
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -98,6 +98,25 @@ func members(b []byte, at span) iter.Seq2[[]byte, span] {
 	}
 }
 
+// items yields the items of the array at a span.
+func items(b []byte, at span) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		if at.isZero() || b[at.from] != '[' {
+			return
+		}
+		for i := skipSpace(b, at.from+1); i < at.to && b[i] != ']'; {
+			end := skipValue(b, i)
+			if end <= i || end > at.to || !yield(span{i, end}) {
+				return
+			}
+			if i = skipSpace(b, end); i >= at.to || b[i] != ',' {
+				return
+			}
+			i = skipSpace(b, i+1)
+		}
+	}
+}
+
 // plain is a quoted string without its quotes and escapes.
 func plain(quoted []byte) []byte {
 	if len(quoted) < 2 || quoted[0] != '"' {

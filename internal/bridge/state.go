@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,25 @@ type call struct {
 	repeated  bool // it was sent before
 	cancelled bool // the client wants it to end
 	begun     bool // a load whose history has begun to come
+
+	echoed  [][]byte // blocks of a prompt that may come back to its sender
+	blocked bool     // echoed is filled
+}
+
+// takeBlock reports whether a block is one of the prompt's, each once.
+func (c *call) takeBlock(block []byte) bool {
+	if !c.blocked {
+		c.blocked = true
+		for item := range items(c.msg, find(c.msg, object(c.msg), "params", "prompt")) {
+			c.echoed = append(c.echoed, item.of(c.msg))
+		}
+	}
+	i := slices.IndexFunc(c.echoed, func(own []byte) bool { return bytes.Equal(own, block) })
+	if i < 0 {
+		return false
+	}
+	c.echoed = slices.Delete(c.echoed, i, i+1)
+	return true
 }
 
 // restores reports whether it attaches to a session.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/go-json-experiment/json"
@@ -69,8 +70,8 @@ func (v *view) register(id string, o *offer) bool {
 
 func (v *view) await(ctx context.Context, call *acp.Pending, r session.Request) {
 	result, err := call.Wait(ctx)
-	if ctx.Err() != nil { // settled by somebody else meanwhile, or the connection is gone
-		return
+	if ctx.Err() != nil || errors.Is(err, acp.ErrClosed) {
+		return // settled by somebody else meanwhile, or the connection is gone: it stays open for who comes back
 	}
 	verdict := readVerdict(r.Kind, result, err)
 	verdict.Request = r.ID
