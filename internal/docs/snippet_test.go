@@ -190,7 +190,7 @@ func TestGoBlocksAreExamples(t *testing.T) {
 
 // TestBlocksAreChecked knows every language, so that no block goes unchecked.
 func TestBlocksAreChecked(t *testing.T) {
-	checked := map[string]bool{"sh": true, "json": true, "lua": true, "elisp": true, "toml": true, "go": true, "python": true, "markdown": true, "": true}
+	checked := map[string]bool{"sh": true, "json": true, "jsonl": true, "lua": true, "elisp": true, "toml": true, "go": true, "python": true, "markdown": true, "": true}
 	for _, p := range pages(t) {
 		for _, b := range p.blocks {
 			if !checked[b.lang] {
