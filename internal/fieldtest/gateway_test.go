@@ -301,3 +301,51 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 		t.Errorf("exit code %d after %v", code, time.Since(begun))
 	}
 }
+
+// TestAChangedFileIsInForceByItself: nobody has to send a signal.
+func TestAChangedFileIsInForceByItself(t *testing.T) {
+	w := NewWorld(t)
+	g := w.Gateway()
+	page := Dial{Header: http.Header{"Origin": {"https://chat.example.com"}}}
+	if _, resp, err := g.TryConnect(page); err == nil || resp == nil || resp.StatusCode != http.StatusForbidden {
+		t.Fatalf("a foreign page: %v %v", resp, err)
+	}
+	running := g.Connect(Dial{})
+	running.Init()
+	s := running.New()
+	id := running.BeginPrompt(s, "D:CHUNKS 1,5,0\nD:STALL")
+	running.awaitChunks(s, 1)
+	w.ConfigureFake("[gateway]", `allowed_origins = ["https://chat.example.com"]`)
+	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if _, _, err := g.TryConnect(page); err == nil {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("the origin is not let in\n%s", g.Stderr())
+		}
+	}
+	running.Cancel(s)
+	if got := running.Response(id).StopReason(); got != "cancelled" {
+		t.Errorf("the turn that ran meanwhile: %s", got)
+	}
+}
+
+// TestZ2OpenToOthersWithACredential: asked for, and with a credential, it listens
+// everywhere.
+func TestZ2OpenToOthersWithACredential(t *testing.T) {
+	w := NewWorld(t)
+	g := w.Gateway("--host", "0.0.0.0", "--insecure-bind")
+	c := g.Connect(Dial{})
+	c.Init()
+	if !strings.HasPrefix(g.URL, "http://127.0.0.1:") {
+		t.Errorf("clients of this machine are sent to %s", g.URL)
+	}
+	for _, header := range []http.Header{
+		{}, {"Authorization": {"Bearer "}}, {"Authorization": {"Bearer " + Token[:8]}}, {"Authorization": {"Bearer " + Token + "x"}},
+	} {
+		_, resp, err := g.TryConnect(Dial{Anonymous: true, Header: header})
+		if err == nil || resp == nil || resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%v: %v %v", header, resp, err)
+		}
+	}
+}

@@ -408,3 +408,79 @@ func TestCloseSaysWhy(t *testing.T) {
 		t.Error("it still listens")
 	}
 }
+
+// TestW2AClientThatAnswersNoPingIsLetGo: its socket is open, and nobody is at the
+// other end.
+func TestW2AClientThatAnswersNoPingIsLetGo(t *testing.T) {
+	over := make(chan error, 1)
+	g := start(t, func(o *Options) {
+		o.Ping = 50 * time.Millisecond
+		serveOne := o.Serve
+		o.Serve = func(ctx context.Context, mc acp.MessageConn, co serve.ConnOptions) error {
+			err := serveOne(ctx, mc, co)
+			over <- err
+			return err
+		}
+	})
+	nc, err := net.Dial("tcp", g.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	const handshake = "GET /acp HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nAuthorization: Bearer " + goodToken + "\r\n\r\n"
+	if _, err := io.WriteString(nc, handshake); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-over:
+		var lost *ws.CloseError
+		if !errors.As(err, &lost) || lost.Code != ws.CodeLost {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("it was not let go")
+	}
+}
+
+// TestCloseEndsStreams: an open stream holds the end of the gateway up for no
+// longer than a moment.
+func TestCloseEndsStreams(t *testing.T) {
+	g := start(t, nil)
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	send := func(method, id, body string) *http.Response {
+		req, err := http.NewRequest(method, "http://"+g.addr+"/acp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+goodToken)
+		req.Header.Set("Content-Type", "application/json")
+		if method == http.MethodGet {
+			req.Header.Set("Accept", "text/event-stream")
+		}
+		if id != "" {
+			req.Header.Set("Acp-Connection-Id", id)
+		}
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	first := send("POST", "", initialize)
+	_ = first.Body.Close()
+	stream := send("GET", first.Header.Get("Acp-Connection-Id"), "")
+	defer stream.Body.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	begun := time.Now()
+	if err := g.Close(ctx, "good night"); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadAll(stream.Body); err != nil {
+		t.Errorf("the stream was cut: %v", err)
+	}
+	if took := time.Since(begun); took > patience/2 {
+		t.Errorf("it took %v", took)
+	}
+}
