@@ -73,8 +73,8 @@ func (d *decoder) head() (head, error) {
 	}
 	h := head{object: true}
 	answers := false
-	err := d.members(func(name string) error {
-		switch name {
+	err := d.members(func(name []byte) error {
+		switch string(name) {
 		case "id":
 			return d.readID(&h)
 		case "method":
@@ -90,17 +90,22 @@ func (d *decoder) head() (head, error) {
 	return h, err
 }
 
-// members calls f for each member of the object that comes next. f reads the value.
-func (d *decoder) members(f func(name string) error) error {
+// members calls f for each member of the object that comes next. f reads the value,
+// and then the name is gone.
+func (d *decoder) members(f func(name []byte) error) error {
 	if _, err := d.ReadToken(); err != nil {
 		return err
 	}
 	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
+		quoted, err := d.ReadValue()
 		if err != nil {
 			return err
 		}
-		if err := f(name.String()); err != nil {
+		name := []byte(quoted[1 : len(quoted)-1])
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name, _ = jsontext.AppendUnquote(nil, quoted)
+		}
+		if err := f(name); err != nil {
 			return err
 		}
 	}
@@ -141,8 +146,8 @@ func (d *decoder) readParams(h *head) error {
 	if d.PeekKind() != '{' {
 		return d.SkipValue()
 	}
-	return d.members(func(name string) error {
-		if name != "sessionId" {
+	return d.members(func(name []byte) error {
+		if string(name) != "sessionId" {
 			return d.SkipValue()
 		}
 		h.named = h.named || d.PeekKind() == '"'

@@ -371,7 +371,7 @@ func TestLoadWithoutStream(t *testing.T) {
 // TestSlowLoad shows that one who reads slowly, for longer than the stall time,
 // loses neither the stream nor the answer that waits for it.
 func TestSlowLoad(t *testing.T) {
-	const stall, size = time.Second, 24 << 20
+	const stall, size = time.Second, 16 << 20
 	h := serve(t, wires[0], Options{Stall: stall})
 	agent, id := h.open()
 	stream, answers := h.events(id, "s"), h.events(id, "")
@@ -387,9 +387,8 @@ func TestSlowLoad(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the stream ended after %d bytes and %v: %v", got, time.Since(begin), err)
 		}
-		if got += n; n > 1<<10 {
-			time.Sleep(4 * time.Millisecond) // a slow reader
-		}
+		got += n
+		time.Sleep(time.Until(begin.Add(2 * stall * time.Duration(got) / size))) // a slow reader
 	}
 	writer.Wait()
 	if took := time.Since(begin); took < stall {
