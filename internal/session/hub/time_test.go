@@ -278,3 +278,43 @@ func TestStoreComesBackByItself(t *testing.T) {
 		e.CheckLedger(c.Info().ID)
 	})
 }
+
+// A command that stops everything is answered at once, also where the agent does
+// not listen.
+func TestStopCommandDoesNotWaitForADeafAgent(t *testing.T) {
+	inTime(t, actor.Limits{Settle: 1500 * time.Millisecond}, func(e *sessiontest.Env) {
+		c := e.New()
+		deaf, queued := c.Send("deaf go"), c.Send("say never")
+		e.Script.UntilSeen(1)
+		start := time.Now()
+		c.End(c.Send("/halt").Turn)
+		c.End(queued.Turn)
+		if took := time.Since(start); took != 0 {
+			e.Errorf("the command was answered after %v", took)
+		}
+		if end := c.End(deaf.Turn); end.Stop != session.Cancelled || time.Since(start) != 1500*time.Millisecond {
+			e.Errorf("the turn ended with %+v after %v", end, time.Since(start))
+		}
+		e.Script.Go("go")
+		if n := len(e.Script.Seen()); n != 1 {
+			e.Errorf("%d prompts reached the agent", n)
+		}
+	})
+}
+
+// An aside keeps a session from being parked no longer than it takes.
+func TestCommandsAndParking(t *testing.T) {
+	inTime(t, actor.Limits{Idle: time.Hour}, func(e *sessiontest.Env) {
+		c := e.New()
+		p := c.Send("wait go")
+		e.Script.UntilSeen(1)
+		c.End(c.Send("/echo x").Turn)
+		e.Script.Go("go")
+		c.End(p.Turn)
+		time.Sleep(61 * time.Minute)
+		synctest.Wait()
+		if e.Hub.Active() != 0 {
+			e.Error("not parked")
+		}
+	})
+}
