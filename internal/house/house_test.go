@@ -156,3 +156,20 @@ func TestSessionIsPure(t *testing.T) {
 		}
 	}
 }
+
+// TestBridgeIsSmall keeps the store, the agent and the command line out of the
+// program that only bridges.
+func TestBridgeIsSmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/cmd/grapnel-acp-bridge").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for p := range strings.Lines(string(out)) {
+		p = strings.TrimSpace(p)
+		for _, banned := range []string{"sqlite", "spf13/cobra", "charm.land", "VictoriaMetrics", module + "/internal/native", module + "/internal/serve", module + "/internal/app"} {
+			if strings.Contains(p, banned) {
+				t.Errorf("grapnel-acp-bridge links %s", p)
+			}
+		}
+	}
+}
