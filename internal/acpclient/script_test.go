@@ -273,6 +273,30 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestX2 interrupts a turn before it has begun: it is sent, and then cancelled.
+func TestX2(t *testing.T) {
+	b := newBench(t, "ok")
+	c, err := connect(t.Context(), b.opts, newView(&streams{out: &b.out, err: &b.err}, false), nobody{}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := c.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := c.prompt(ctx, "stall"); !errors.Is(err, ErrInterrupted) || errors.Is(err, errStuck) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestInterruptedStart ends the wait for an agent that says nothing.
 func TestInterruptedStart(t *testing.T) {
 	b := newBench(t, "silent")

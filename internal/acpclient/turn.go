@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/acp/v1"
 )
 
@@ -23,11 +26,7 @@ func (c *client) prompt(ctx context.Context, text string) error {
 	defer close(ended)
 	call, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
-	go c.watch(ctx, ended, giveUp)
-	answer, err := c.agent.Prompt(call, &v1.PromptRequest{
-		SessionID: c.session,
-		Prompt:    []v1.ContentBlock{{Text: &v1.TextContent{Text: text}}},
-	})
+	answer, err := c.send(call, text, func() { go c.watch(ctx, ended, giveUp) })
 	switch {
 	case err != nil && ctx.Err() != nil && !c.ended():
 		return errStuck
@@ -43,6 +42,28 @@ func (c *client) prompt(ctx context.Context, text string) error {
 		return ErrInterrupted
 	}
 	return c.verdict(answer.StopReason)
+}
+
+// send sends a prompt and waits for the answer. sent is called in between, so
+// that a cancel comes after what it cancels.
+func (c *client) send(ctx context.Context, text string, sent func()) (*v1.PromptResponse, error) {
+	pending, err := c.conn.Go(ctx, acp.ID{}, v1.MethodSessionPrompt, &v1.PromptRequest{
+		SessionID: c.session,
+		Prompt:    []v1.ContentBlock{{Text: &v1.TextContent{Text: text}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	sent()
+	result, err := pending.Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := new(v1.PromptResponse)
+	if err := json.Unmarshal(result, answer); err != nil {
+		return nil, fmt.Errorf("read the end of the turn: %w", err)
+	}
+	return answer, nil
 }
 
 // verdict is what the end of a turn means to a script.
