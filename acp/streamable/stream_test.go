@@ -158,33 +158,37 @@ func TestInitializeFails(t *testing.T) {
 	})
 }
 
-// TestKeepalive shows the comments on a silent stream.
+// TestKeepalive shows the comments on a silent stream, which outlives the stall
+// time.
 func TestKeepalive(t *testing.T) {
 	for _, wire := range wires {
-		h := serve(t, wire, Options{Keepalive: 10 * time.Millisecond, Stall: 20 * time.Millisecond})
-		agent, id := h.open()
-		stream := h.events(id, "")
-		for range 10 {
-			if got := stream.next(); got != ": keepalive" {
-				t.Fatalf("%s: got %q", wire, got)
+		t.Run(wire, func(t *testing.T) {
+			t.Parallel()
+			h := serve(t, wire, Options{Keepalive: 500 * time.Millisecond, Stall: 300 * time.Millisecond})
+			agent, id := h.open()
+			stream := h.events(id, "")
+			for range 3 {
+				if got := stream.next(); got != ": keepalive" {
+					t.Fatalf("got %q", got)
+				}
 			}
-		}
-		h.send(agent, `{"jsonrpc":"2.0","method":"_x"}`)
-		for got := stream.next(); !strings.HasPrefix(got, "{"); got = stream.next() {
-			if got != ": keepalive" {
-				t.Fatalf("%s: got %q", wire, got)
+			h.send(agent, `{"jsonrpc":"2.0","method":"_x"}`)
+			for got := stream.next(); !strings.HasPrefix(got, "{"); got = stream.next() {
+				if got != ": keepalive" {
+					t.Fatalf("got %q", got)
+				}
 			}
-		}
+		})
 	}
 }
 
 // TestIdle shows that a connection nobody uses ends, and one that is used does not.
 func TestIdle(t *testing.T) {
-	const idle = 50 * time.Millisecond
+	const idle = 500 * time.Millisecond
 	h := serve(t, wires[0], Options{Idle: idle})
 	agent, id := h.open()
 	stream := h.events(id, "")
-	time.Sleep(3 * idle) // the time itself is what is tested
+	time.Sleep(2 * idle) // the time itself is what is tested
 	h.send(agent, `{"jsonrpc":"2.0","method":"_x"}`)
 	if got := stream.next(); got == "" {
 		t.Fatal("a connection with an open stream ended")

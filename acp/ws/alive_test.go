@@ -58,7 +58,7 @@ func wantCode(t *testing.T, done <-chan outcome, code int, words string) outcome
 // TestHalfOpen is W2: both ends notice a link that swallows everything, within
 // two intervals.
 func TestHalfOpen(t *testing.T) {
-	const interval = 200 * time.Millisecond
+	const interval, slack = 500 * time.Millisecond, time.Second
 	h := serve(t, false, AcceptOptions{Ping: interval})
 	p := between(t, h)
 	client := h.dial(t, DialOptions{Ping: interval})
@@ -67,7 +67,7 @@ func TestHalfOpen(t *testing.T) {
 	p.swallowed.Store(true)
 	for _, end := range ends {
 		o := wantCode(t, end, CodeLost, "did not answer a ping")
-		if slack := interval; o.took > 2*interval+slack {
+		if o.took > 2*interval+slack {
 			t.Errorf("noticed after %v, with pings every %v", o.took, interval)
 		}
 	}
@@ -75,13 +75,13 @@ func TestHalfOpen(t *testing.T) {
 
 // TestSilentIsAlive shows that a peer that only answers pings stays, whoever pings.
 func TestSilentIsAlive(t *testing.T) {
-	const interval = 500 * time.Millisecond // much longer than a busy machine needs for an answer
+	const interval = time.Second // much longer than a busy machine needs for an answer
 	for _, ping := range [][2]time.Duration{{interval, interval}, {interval, -1}, {-1, interval}} {
 		t.Run(fmt.Sprint(ping), func(t *testing.T) {
 			t.Parallel()
 			server, client := pair(t, AcceptOptions{Ping: ping[0]}, DialOptions{Ping: ping[1]})
 			ends := []<-chan outcome{drain(server), drain(client)}
-			time.Sleep(5 * interval) // the time itself is what is tested
+			time.Sleep(3 * interval) // the time itself is what is tested
 			server.Close()
 			for i, want := range []error{acp.ErrClosed, io.EOF} {
 				if o := <-ends[i]; o.err != want {

@@ -130,6 +130,9 @@ func (c *Conn) readAll(r io.Reader) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if len(buf) > len(c.scratch) {
+		return buf[:n:n], nil // it is the message's own already
+	}
 	return append(make([]byte, 0, n), buf[:n]...), nil
 }
 

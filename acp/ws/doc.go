@@ -16,6 +16,7 @@
 //
 // 1000 and 1001 are clean ends. A peer that breaks the protocol is closed with
 // 1002, one that sends text that is not UTF-8 with 1007, a message over the limit
-// with 1009, one that does not read with 1008. Hosts close with what they mean by
+// with 1009. The end of a peer that does not read is 1008 on this side; it cannot
+// be told, and sees the connection break. Hosts close with what they mean by
 // [Conn.CloseWith]: 1001 when a server shuts down, 1011 after an internal error.
 package ws
