@@ -97,13 +97,20 @@ func (h *Hub) Reset(ctx context.Context, old string, n NewSession) (session.Atta
 		return nil, err
 	}
 	n.Owner, n.Key, n.Label = info.Owner, info.Key, info.Label
+	moved := false
 	att, err := h.create(ctx, n, n.info(h.opts.Now()), making{
 		store: func(ctx context.Context, info session.Info) (session.Fence, error) {
-			return h.opts.Ledger.Reset(ctx, old, info)
+			fence, err := h.opts.Ledger.Reset(ctx, old, info)
+			moved = err == nil
+			return fence, err
 		},
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		h.unname(ctx, old)
+	case moved && info.Key != "": // the new one is gone again: give back what it took
+		back := session.InfoChange{Key: &info.Key, Label: &info.Label}
+		err = errors.Join(err, h.opts.Ledger.Update(context.WithoutCancel(ctx), old, 0, back))
 	}
 	return att, err
 }

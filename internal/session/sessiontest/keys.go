@@ -104,8 +104,18 @@ func testReset(e *Env) {
 	if _, err := mine.Reset(e.Context(), id, hub.NewSession{Agent: "unknown", Cwd: "/w"}); err == nil {
 		e.Error("reset to an agent that is not there")
 	}
+	boom := errors.New("the agent does not open")
+	e.Script.OpenErr = func(session.OpenRequest) error { return boom }
+	now := fresh.Info().ID
+	if _, err := mine.Reset(e.Context(), now, hub.NewSession{Agent: "main", Cwd: "/w"}); !errors.Is(err, boom) {
+		e.Errorf("reset to an agent that does not open: %v", err)
+	}
+	e.Script.OpenErr = nil
+	if got, err := mine.ByKey(e.Context(), "agent:main:k"); err != nil || got.ID != now || got.Label != "desk" {
+		e.Errorf("after a reset that failed the key names %+v, %v", got, err)
+	}
 	e.CheckLedger(id)
-	e.CheckLedger(fresh.Info().ID)
+	e.CheckLedger(now)
 }
 
 func testLabels(e *Env) {
