@@ -61,6 +61,16 @@ func (p *process) Kill() {
 	<-p.exited
 }
 
+// Exited reports whether the process has ended, and its exit code.
+func (p *process) Exited() (code int, over bool) {
+	select {
+	case <-p.exited:
+		return p.cmd.ProcessState.ExitCode(), true
+	default:
+		return 0, false
+	}
+}
+
 // WaitExit waits for the process to end and returns its code.
 func (p *process) WaitExit() int {
 	p.tb.Helper()

@@ -36,7 +36,8 @@ type chaos struct {
 	mu      sync.Mutex
 	rand    *rand.Rand
 	calm    bool
-	reach   int // bytes that pass at most before a fault
+	reach   int  // bytes that pass at most before a fault
+	patient bool // its client takes half a minute to find a connection half open, which is to be rare
 	counts  [faults]int
 	open    map[net.Conn]struct{}
 	running sync.WaitGroup
@@ -101,8 +102,11 @@ func (p *chaos) accept() {
 func (p *chaos) plan() (fault, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.rand.Float64()
-	return fault(p.rand.IntN(int(faults))), 200 + int(x*float64(p.reach))
+	kind := fault(p.rand.IntN(int(faults)))
+	if kind == halfOpen && p.patient && p.rand.IntN(10) > 0 {
+		kind = reset
+	}
+	return kind, 200 + p.rand.IntN(p.reach)
 }
 
 // pair is a connection under way.

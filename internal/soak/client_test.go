@@ -24,12 +24,13 @@ type client struct {
 	next    int // first message not looked at yet
 	answers map[string]fieldtest.Message
 	shown   map[string]*transcript // by session, while attached
+	slow    bool                   // its answers may take minutes: it has to find connections half open
 }
 
-// start runs an agent and shakes hands.
-func (r *run) start() *client {
+// start runs an agent with more arguments and shakes hands.
+func (r *run) start(args ...string) *client {
 	c := &client{
-		r: r, agent: r.Start(), answers: make(map[string]fieldtest.Message),
+		r: r, agent: r.Start(args...), answers: make(map[string]fieldtest.Message),
 		shown: make(map[string]*transcript),
 	}
 	c.call("initialize", object{"protocolVersion": 1, "clientInfo": object{"name": "soak", "version": "0"}})
@@ -94,7 +95,11 @@ func (c *client) drain() {
 // answer waits for the answer to a request.
 func (c *client) answer(id, what string) fieldtest.Message {
 	c.r.t.Helper()
-	for until := time.Now().Add(patience); ; {
+	bound := patience
+	if c.slow {
+		bound *= 4
+	}
+	for until := time.Now().Add(bound); ; {
 		if m, ok := c.answers[id]; ok {
 			delete(c.answers, id)
 			return m

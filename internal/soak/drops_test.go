@@ -140,22 +140,22 @@ func (d *drops) broken() (n int) {
 }
 
 // ledger is the whole session as a load shows it.
-func (d *drops) ledger(c *fieldtest.Client, session string) *transcript {
-	d.t.Helper()
+func (r *run) ledger(c *fieldtest.Client, session string) *transcript {
+	r.t.Helper()
 	t := newTranscript(session)
 	from := c.Lines()
-	c.Must("session/load", d.LoadParams(session), nil)
+	c.Must("session/load", r.LoadParams(session), nil)
 	for _, m := range c.Messages()[from:] {
 		if m.Method != "session/update" {
 			continue
 		}
 		var u update
-		unmarshal(d.t, m.Params, &u)
+		unmarshal(r.t, m.Params, &u)
 		if u.SessionID != session {
 			continue
 		}
 		if err := t.show(u); err != nil {
-			d.t.Fatal(err)
+			r.t.Fatal(err)
 		}
 	}
 	return t

@@ -94,6 +94,26 @@ func (t *transcript) compare(earlier *transcript) error {
 		t.session, len(earlier.lines), earlier.last, lost, len(t.lines), t.last, example)
 }
 
+// whole checks what a client was shown against t, the ledger: nothing is missing
+// but what it said itself, as prompts that begin with a line of own, and nothing
+// is different.
+func (t *transcript) whole(shown *transcript, own []string) error {
+	if err := t.compare(shown); err != nil {
+		return err
+	}
+	for seq, line := range t.lines {
+		if _, ok := shown.lines[seq]; ok {
+			continue
+		}
+		h := update{Update: json.RawMessage(line)}.head()
+		said, _, _ := strings.Cut(h.Content.Text, "\n")
+		if h.Kind != "user_message_chunk" || !slices.Contains(own, said) {
+			return fmt.Errorf("session %s: %d was never shown: %s", t.session, seq, line)
+		}
+	}
+	return nil
+}
+
 // merge adds what was shown to t.
 func (t *transcript) merge(more *transcript) {
 	maps.Copy(t.lines, more.lines)
