@@ -179,28 +179,28 @@ func diffStyle(line string) style {
 	return plainStyle
 }
 
-// facts are what is known of the call that a permission is asked for.
+// facts are what is known of the call that a permission is asked for: what it
+// was announced with, and what the request says. It also returns its heading.
 func (v *view) facts(u *v1.ToolCallUpdate) (readproof.Call, string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	c := v.call(u.ToolCallID)
-	facts := readproof.Call{Inputs: []jsontext.Value{c.input, u.RawInput}, Metas: []jsontext.Value{c.meta, u.Meta}}
+	var facts readproof.Call
+	c.tell(&facts)
+	c.apply(u)
+	c.tell(&facts)
+	v.showDiffs(c)
+	return facts, c.heading()
+}
+
+// tell adds what is known of a call to facts.
+func (c *call) tell(facts *readproof.Call) {
+	facts.Titles = append(facts.Titles, c.title)
+	facts.Kinds = append(facts.Kinds, c.kind)
+	facts.Inputs = append(facts.Inputs, c.input)
+	facts.Metas = append(facts.Metas, c.meta)
 	if c.name != "" {
 		facts.Names = append(facts.Names, c.name)
-	}
-	if u.Name != nil {
-		facts.Names = append(facts.Names, *u.Name)
-	}
-	titles := c.title
-	kind := c.kind
-	c.apply(u)
-	v.showDiffs(c)
-	facts.Title, facts.Kind = c.title, c.kind
-	if facts.Title == "" {
-		facts.Title = titles
-	}
-	if harmless(c.kind) { // the more serious of both counts
-		facts.Kind = kind
 	}
 	for _, at := range c.locations {
 		facts.Locations = append(facts.Locations, at.Path)
@@ -208,9 +208,4 @@ func (v *view) facts(u *v1.ToolCallUpdate) (readproof.Call, string) {
 	for _, part := range c.content {
 		facts.Acts = facts.Acts || part.Diff != nil || part.Terminal != nil || part.Raw != nil
 	}
-	return facts, c.heading()
-}
-
-func harmless(kind string) bool {
-	return kind == "" || kind == "read" || kind == "search" || kind == "other"
 }

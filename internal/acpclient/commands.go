@@ -32,20 +32,20 @@ func (l *loop) command(text string) {
 	case "help":
 		l.help()
 	case "login":
-		l.run1(func(ctx context.Context) error { return l.login(ctx, rest) })
+		l.busy(func(ctx context.Context) error { return l.login(ctx, rest) })
 	case "mode":
-		l.run1(func(ctx context.Context) error { return c.mode(ctx, rest) })
+		l.busy(func(ctx context.Context) error { return c.mode(ctx, rest) })
 	case "set":
-		l.run1(func(ctx context.Context) error { return c.set(ctx, rest) })
+		l.busy(func(ctx context.Context) error { return c.set(ctx, rest) })
 	case "sessions":
-		l.run1(c.sessions)
+		l.busy(c.sessions)
 	default:
 		c.view.say(warn("there is no :" + printable.Line(name) + "; :help lists the commands, and :: begins a prompt with a colon"))
 	}
 }
 
-// run1 runs a command that waits for the agent.
-func (l *loop) run1(f func(context.Context) error) {
+// busy runs a command that waits for the agent.
+func (l *loop) busy(f func(context.Context) error) {
 	ctx, stop := context.WithCancel(l.ctx)
 	l.begin(stop, func() error {
 		if err := f(ctx); err != nil {
@@ -179,8 +179,11 @@ func (c *client) set(ctx context.Context, text string) error {
 			return c.setOption(ctx, o, strings.TrimSpace(value))
 		}
 	}
-	if name != "" || len(options) == 0 {
-		return fmt.Errorf("this agent has no such option")
+	switch {
+	case len(options) == 0:
+		return errors.New("this agent has no options")
+	case name != "":
+		return fmt.Errorf("there is no option %q; :set lists them", name)
 	}
 	return nil
 }

@@ -14,10 +14,10 @@ import (
 )
 
 // Call is what is known of a tool call, from its announcement and from the
-// request together. The zero value of a member is not known.
+// request together.
 type Call struct {
-	Title     string
-	Kind      string
+	Titles    []string
+	Kinds     []string
 	Names     []string         // of the tool, wherever one was given
 	Metas     []jsontext.Value // _meta objects
 	Inputs    []jsontext.Value // rawInput, wherever it was given
@@ -53,13 +53,18 @@ func Check(root *fsroot.Set, c Call) error {
 
 // contradicted finds what speaks against a read.
 func contradicted(c Call, tool class) error {
-	switch c.Kind {
-	case "", "read", "search", "other":
-	default:
-		return fmt.Errorf("its kind is %q", c.Kind)
+	for _, kind := range c.Kinds {
+		if kind != "" && kind != "read" && kind != "search" && kind != "other" {
+			return fmt.Errorf("its kind is %q", kind)
+		}
+	}
+	for _, title := range c.Titles {
+		if err := titled(title, tool); err != nil {
+			return err
+		}
 	}
 	if c.Acts {
 		return errors.New("it shows a change or a command")
 	}
-	return titled(c.Title, tool)
+	return nil
 }

@@ -65,8 +65,8 @@ func TestProven(t *testing.T) {
 		"grep":             named("Grep", `{"pattern":"a..b/","path":"sub","-i":true}`),
 		"grep of here":     named("content_search", `{"query":"x"}`),
 		"glob":             named("glob_search", `{"pattern":"**/*.go"}`),
-		"kind read":        {Names: []string{"Read"}, Kind: "read", Title: "Read a.txt", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
-		"title is free":    {Names: []string{"Read"}, Title: "Looking at the notes", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"kind read":        {Names: []string{"Read"}, Kinds: []string{"read"}, Titles: []string{"Read a.txt"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"title is free":    {Names: []string{"Read"}, Titles: []string{"Looking at the notes"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
 		"name in _meta":    {Metas: []jsontext.Value{jsontext.Value(`{"claudeCode":{"toolName":"Read"}}`)}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
 		"name in input":    {Inputs: []jsontext.Value{jsontext.Value(`{"tool":"read_file","path":"a.txt"}`)}},
 		"names agree":      {Names: []string{"read_file", "ReadFile"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
@@ -87,26 +87,28 @@ func TestZ8(t *testing.T) {
 	root, cwd := ground(t)
 	out := filepath.Join(filepath.Dir(cwd), "out", "secret")
 	read := func(c Call) Call {
-		c.Names, c.Kind, c.Title = []string{"Read"}, "read", "Read file"
+		c.Names, c.Kinds, c.Titles = []string{"Read"}, []string{"read"}, []string{"Read file"}
 		return c
 	}
 	input := func(text string) Call { return Call{Inputs: []jsontext.Value{jsontext.Value(text)}} }
 	cases := map[string]Call{
-		"a command labelled read":      {Title: "read file", Kind: "read", Inputs: []jsontext.Value{jsontext.Value(`{"command":"rm -rf x"}`)}},
+		"a command labelled read":      {Titles: []string{"read file"}, Kinds: []string{"read"}, Inputs: []jsontext.Value{jsontext.Value(`{"command":"rm -rf x"}`)}},
 		"a command of the tool Read":   read(input(`{"command":"rm -rf x"}`)),
 		"a command beside a path":      read(input(`{"path":"a.txt","command":"rm -rf x"}`)),
 		"a shell called Read":          {Names: []string{"Read"}, Metas: []jsontext.Value{jsontext.Value(`{"toolName":"Bash"}`)}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
 		"names disagree":               {Names: []string{"Read", "Write"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
 		"input names another":          read(input(`{"tool":"write_file","path":"a.txt"}`)),
 		"input names two":              read(input(`{"tool":"read","toolName":"read","path":"a.txt"}`)),
-		"no name":                      {Title: "Read a.txt", Kind: "read", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"no name":                      {Titles: []string{"Read a.txt"}, Kinds: []string{"read"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
 		"unknown name":                 named("mystery", `{"path":"a.txt"}`),
 		"shell":                        named("bash", `{"path":"a.txt"}`),
-		"kind edit":                    {Names: []string{"Read"}, Kind: "edit", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
-		"kind execute":                 {Names: []string{"Read"}, Kind: "execute", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
-		"title of a shell":             {Names: []string{"Read"}, Title: "Run rm -rf x", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
-		"title is a command":           {Names: []string{"Read"}, Title: "`rm -rf x`", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
-		"title of another tool":        {Names: []string{"Read"}, Title: "write_file: a.txt", Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"kind edit":                    {Names: []string{"Read"}, Kinds: []string{"edit"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"kind execute":                 {Names: []string{"Read"}, Kinds: []string{"execute"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"title of a shell":             {Names: []string{"Read"}, Titles: []string{"Run rm -rf x"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"title is a command":           {Names: []string{"Read"}, Titles: []string{"`rm -rf x`"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"title of another tool":        {Names: []string{"Read"}, Titles: []string{"write_file: a.txt"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"announced as an edit":         {Names: []string{"Read"}, Kinds: []string{"edit", "read"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
+		"announced as a command":       {Names: []string{"Read"}, Titles: []string{"Run rm -rf x", "Read a.txt"}, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
 		"a diff":                       {Names: []string{"Read"}, Acts: true, Inputs: []jsontext.Value{jsontext.Value(`{"path":"a.txt"}`)}},
 		"/etc/shadow":                  read(input(`{"path":"/etc/shadow"}`)),
 		"FILE:///etc/shadow":           read(input(`{"path":"FILE:///etc/shadow"}`)),
