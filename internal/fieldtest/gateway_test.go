@@ -349,3 +349,23 @@ func TestZ2OpenToOthersWithACredential(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoQuitsLetsOthersFinish: a process that ends tells clients on its socket
+// the end of what they wait for before it cuts them off.
+func TestWhoQuitsLetsOthersFinish(t *testing.T) {
+	w := NewWorld(t)
+	a, s := w.Opened()
+	a.Prompt(s, "D:SAY stored")
+	b := w.Start()
+	b.Init()
+	b.Must("session/load", w.LoadParams(s), nil)
+	id := b.BeginPrompt(s, "D:CHUNKS 20,5,20\nD:SAY the very end")
+	a.AwaitUpdate(s, a.Lines(), "a chunk", func(u Update) bool { return u.Kind == "agent_message_chunk" })
+	a.Quit()
+	if m := b.Response(id); m.StopReason() != "end_turn" {
+		t.Errorf("the turn ended by %s", m.StopReason())
+	}
+	if said := b.Said(s, 0); !strings.HasSuffix(said, "the very end") {
+		t.Errorf("said …%.40s", said[max(0, len(said)-40):])
+	}
+}
