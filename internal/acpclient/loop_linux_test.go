@@ -207,8 +207,8 @@ func TestLoginAtATerminal(t *testing.T) {
 	}
 }
 
-// TestX4 shows what comes while a line is being typed above that line.
-func TestX4(t *testing.T) {
+// TestX4LateUpdates shows what comes while a line is being typed above that line.
+func TestX4LateUpdates(t *testing.T) {
 	s := newSeat(t, "ok")
 	s.see(":help lists commands")
 	s.press("after\r")

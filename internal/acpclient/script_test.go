@@ -210,8 +210,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestX3 interrupts a turn with two open permissions: both are answered.
-func TestX3(t *testing.T) {
+// TestX3CancelAnswersQuestions interrupts a turn with two open permissions: both are answered.
+func TestX3CancelAnswersQuestions(t *testing.T) {
 	b := newBench(t, "ok")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -273,8 +273,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestX2 interrupts a turn before it has begun: it is sent, and then cancelled.
-func TestX2(t *testing.T) {
+// TestX2CancelRightBehindThePrompt interrupts a turn before it has begun: it is sent, and then cancelled.
+func TestX2CancelRightBehindThePrompt(t *testing.T) {
 	b := newBench(t, "ok")
 	c, err := connect(t.Context(), b.opts, newView(&streams{out: &b.out, err: &b.err}, false), nobody{}, func(string) {})
 	if err != nil {
@@ -337,8 +337,8 @@ func waitFor(t *testing.T, done func() bool) {
 	}
 }
 
-// TestL5 ends servers as gently as they let themselves be ended.
-func TestL5(t *testing.T) {
+// TestL5ServerMayFinish ends servers as gently as they let themselves be ended.
+func TestL5ServerMayFinish(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes as long as patience with a server does")
 	}

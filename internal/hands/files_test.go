@@ -49,8 +49,8 @@ func code(err error) acp.ErrorCode {
 
 func num(n uint32) *uint32 { return &n }
 
-// TestC6 reads windows of a file without a final line end.
-func TestC6(t *testing.T) {
+// TestC6WindowsOfAFile reads windows of a file without a final line end.
+func TestC6WindowsOfAFile(t *testing.T) {
 	h, cwd := open(t, map[string]string{"f": "one\ntwo\r\nthree", "bin": "a\xffb", "empty": "", "cut": strings.Repeat("x", 510) + "你"})
 	for name, c := range map[string]struct {
 		file        string

@@ -39,8 +39,8 @@ func finish(t *testing.T, h *Hands, id v1.TerminalID) *v1.TerminalOutputResponse
 	return out
 }
 
-// TestT6 takes the command for a program and not for a line of a shell.
-func TestT6(t *testing.T) {
+// TestT6CommandIsAProgram takes the command for a program and not for a line of a shell.
+func TestT6CommandIsAProgram(t *testing.T) {
 	h, _ := open(t, nil)
 	out := finish(t, h, create(t, h, v1.CreateTerminalRequest{Command: "printf", Args: []string{"%s", "a b;$HOME"}}))
 	if out.Output != "a b;$HOME" || out.ExitStatus == nil || *out.ExitStatus.ExitCode != 0 || out.Truncated {

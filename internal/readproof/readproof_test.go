@@ -82,8 +82,8 @@ func TestProven(t *testing.T) {
 	}
 }
 
-// TestZ8 has the calls that must be asked about, whatever they are called.
-func TestZ8(t *testing.T) {
+// TestZ8WordsProveNothing has the calls that must be asked about, whatever they are called.
+func TestZ8WordsProveNothing(t *testing.T) {
 	root, cwd := ground(t)
 	out := filepath.Join(filepath.Dir(cwd), "out", "secret")
 	read := func(c Call) Call {
