@@ -18,8 +18,9 @@ var built = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gr
 
 // The programs, built as releases are.
 var (
-	grapnel  = sync.OnceValues(func() (string, error) { return build("../cmd/grapnel") })
-	baseline = sync.OnceValues(func() (string, error) { return build("./baseline") })
+	grapnel       = sync.OnceValues(func() (string, error) { return build("../cmd/grapnel") })
+	baseline      = sync.OnceValues(func() (string, error) { return build("./baseline") })
+	bridgeProgram = sync.OnceValues(func() (string, error) { return build("../cmd/grapnel-acp-bridge") })
 )
 
 func TestMain(m *testing.M) {
