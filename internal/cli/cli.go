@@ -41,7 +41,7 @@ type Env struct {
 // the command.
 func Run(ctx context.Context, env Env) int {
 	i := &invocation{env: env}
-	root := i.root()
+	root := i.root(i.needed(env.Args))
 	args, theirs := cutServerArgs(env.Args)
 	i.serverArgs = theirs
 	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
@@ -57,17 +57,9 @@ type invocation struct {
 	ran        bool // a command was found and its arguments were right
 }
 
-// root builds the command tree.
-func (i *invocation) root() *cobra.Command {
-	root := i.group(&cobra.Command{
-		Use:   "grapnel",
-		Short: "Connect editors, chats and scripts to coding agents",
-		Long: `Grapnel connects editors, chats and scripts to coding agents over the Agent
-Client Protocol (ACP), and keeps every session.
-
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
-		Version: i.version().Version,
-	},
+// all builds every command there is below the root.
+func (i *invocation) all() []*cobra.Command {
+	return []*cobra.Command{
 		i.acpCommand(),
 		i.auditCommand(),
 		i.completionCommand(),
@@ -82,7 +74,29 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		i.sessionCommand(),
 		i.setupCommand(),
 		i.versionCommand(),
-	)
+	}
+}
+
+// needed builds what a command line can mean: acp alone where it begins so, since
+// an editor waits for that.
+func (i *invocation) needed(args []string) []*cobra.Command {
+	if len(args) > 0 && args[0] == "acp" {
+		return []*cobra.Command{i.acpCommand()}
+	}
+	return i.all()
+}
+
+// root builds the command tree.
+func (i *invocation) root(commands []*cobra.Command) *cobra.Command {
+	root := i.group(&cobra.Command{
+		Use:   "grapnel",
+		Short: "Connect editors, chats and scripts to coding agents",
+		Long: `Grapnel connects editors, chats and scripts to coding agents over the Agent
+Client Protocol (ACP), and keeps every session.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
+		Version: i.version().Version,
+	}, commands...)
 	root.SetHelpCommand(i.helpCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SilenceErrors, root.SilenceUsage = true, true
