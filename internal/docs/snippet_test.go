@@ -29,7 +29,7 @@ func TestSnippetsStart(t *testing.T) {
 						t.Errorf("%s:%d starts %q", b.page, b.line, argv)
 						continue
 					}
-					w.open(t, argv[1:])
+					w.open(t, w.reachable(t, argv[1:]))
 				}
 			})
 		}

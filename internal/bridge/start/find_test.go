@@ -155,8 +155,12 @@ func TestPairing(t *testing.T) {
 	home, at := t.TempDir(), server.URL+"/x/acp"
 	url := "ws" + strings.TrimPrefix(at, "http")
 	for _, step := range []struct{ code, want string }{
-		{"1111", url + " for-1111"}, {"1111", url + " for-1111"}, {"", url + " for-1111"},
-		{"2222", url + " for-2222"}, {"wrong", "error: cannot pair with "}, {"", url + " for-2222"},
+		{"1111", url + " for-1111"},
+		{"1111", url + " for-1111"},
+		{"", url + " for-1111"},
+		{"2222", url + " for-2222"},
+		{"wrong", "error: cannot pair with "},
+		{"", url + " for-2222"},
 	} {
 		args := []string{"--url", at}
 		if step.code != "" {
