@@ -98,12 +98,22 @@ func FuzzReadPrompt(f *testing.F) {
 func FuzzParams(f *testing.F) {
 	f.Add([]byte(`{"sessionId":"s","cwd":null,"_meta":{"agentAlias":"a","grapnel":{"key":"k","after":3}}}`))
 	f.Add([]byte(`{"session_id":"s","mcpServers":[{}],"additionalDirectories":["/x"]}`))
+	f.Add([]byte(`{"cwd":"/x","cursor":"c","limit":5,"_meta":{"sessionKey":"agent:a:b","resetSession":true,"limit":3,"provenance":{},"grapnel":{"role":"observer"}}}`))
+	c := newConn(New(Options{}), ConnOptions{Role: session.Approver})
 	f.Fuzz(func(t *testing.T, v []byte) {
 		p, err := parseParams(raw(v))
 		if err != nil {
 			return
 		}
 		_, _ = p.after()
+		_, _ = p.provenance()
+		_, _ = readChoice(p.Meta)
+		if role, err := c.role(p); err == nil && role > session.Approver {
+			t.Errorf("%s asks for the role %v", v, role)
+		}
+		if _, limit, err := listFilter(p); err == nil && (limit < 1 || limit > listPage) {
+			t.Errorf("%s asks for pages of %d", v, limit)
+		}
 		_, _ = p.servers()
 		_ = p.agent() + p.cwd() + p.idempotencyKey() + p.session()
 		_ = readCaps(raw(v))

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -265,4 +266,25 @@ func TestProvenance(t *testing.T) {
 		}
 	}
 	a.must("session/prompt", with(`{"provenance":null}`))
+}
+
+// TestInfoOfASubagent: who started it, and how deep it is.
+func TestInfoOfASubagent(t *testing.T) {
+	h := newHouse(t)
+	a := h.connect(session.Approver, `{}`)
+	parent := a.open()
+	key, _ := a.rows(`{}`)[parent]["sessionKey"].(string)
+	for depth, id := range []string{"s_child", "s_grandchild"} {
+		att, err := h.hub.Spawn(t.Context(), session.Info{ID: id, Parent: parent, Owner: "local", Agent: "main", Cwd: h.dir}, session.AttachRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.must("session/resume", `{"sessionId":"`+id+`","cwd":"`+h.dir+`"}`)
+		a.until("session_info_update", `"sessionId":"`+id+`"`, `"kind":"subagent"`, `"spawnedBy":"`+key+`"`, fmt.Sprintf(`"spawnDepth":%d`, depth+1))
+		parent, key = id, att.Info().Key
+	}
+	rows := a.rows(`{"_meta":{"grapnel":{"subagents":true}}}`)
+	if rows["s_grandchild"]["parentSessionId"] != "s_child" || rows["s_grandchild"]["kind"] != "subagent" {
+		t.Errorf("row %v", rows["s_grandchild"])
+	}
 }
