@@ -35,9 +35,10 @@ type Bridge struct {
 	own     map[string]chan []byte
 	fault   error // why there is no connection
 	init    *greeting
-	ended   bool // the client has closed its side
-	reset   bool // the first session was asked to begin anew
-	lost    int  // requests that were given up
+	ended   bool    // the client has closed its side
+	reset   bool    // the first session was asked to begin anew
+	news    []moved // to tell behind the answer that is being written
+	lost    int     // requests that were given up
 }
 
 // greeting is the client's initialize.

@@ -146,13 +146,13 @@ func prefixed(msg []byte, words string) []byte {
 
 // notice tells the client about the connection in one of its sessions, in the
 // form it knows.
-func (b *Bridge) notice(id, title, words string) []byte {
+func (b *Bridge) notice(id, severity, title, words string) []byte {
 	b.mu.Lock()
 	knows := b.init != nil && !find(b.init.params, object(b.init.params), "clientCapabilities", "session", "notices").isZero()
 	b.mu.Unlock()
 	update := `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":` + quote("\n"+title+": "+words+"\n") + `}}`
 	if knows {
-		update = `{"sessionUpdate":"notice","severity":"error","title":` + quote(title) + `,"description":` + quote(words) + `}`
+		update = `{"sessionUpdate":"notice","severity":` + quote(severity) + `,"title":` + quote(title) + `,"description":` + quote(words) + `}`
 	}
 	return notification("session/update", `{"sessionId":`+quote(id)+`,"update":`+update+`}`)
 }

@@ -22,6 +22,9 @@ func (b *Bridge) fromGateway(ctx context.Context, l *link, msg []byte) {
 	if msg != nil {
 		l.used.Store(true)
 		b.tell(msg)
+		if !m.id.isZero() && m.method.isZero() {
+			b.tellNews()
+		}
 	}
 }
 
@@ -140,7 +143,54 @@ func (b *Bridge) replied(msg []byte, m message) []byte {
 	if c == nil {
 		return msg
 	}
-	return b.settled(c, msg, m)
+	if b.moves(c, msg, m) {
+		b.state.calls = append(b.state.calls, c)
+		if b.up {
+			go b.again(context.Background(), b.now, c.msg) // reading must not wait for writing
+		}
+		return nil
+	}
+	msg = b.settled(c, msg, m)
+	if c.moved != "" && !m.result.isZero() {
+		id := c.session
+		if id == "" {
+			id = text(msg, find(msg, m.result, "sessionId"))
+		}
+		b.news = append(b.news, moved{id, c.moved})
+	}
+	return msg
+}
+
+// moves reports whether a session was refused only because the client's directory
+// is not on the gateway's host. It is asked for again without one: the agent then
+// works in its workspace there, and the client is told. mu is held.
+func (b *Bridge) moves(c *call, msg []byte, m message) bool {
+	elsewhere := b.now != nil && b.now.far && !b.opts.ClientFs && !b.opts.ToolsClient
+	if !elsewhere || c.moved != "" || !m.result.isZero() || c.method != "session/new" && !c.restores() {
+		return false
+	}
+	dir := text(c.msg, find(c.msg, object(c.msg), "params", "cwd"))
+	why := text(msg, find(msg, m.failed, "message"))
+	if string(find(msg, m.failed, "code").of(msg)) != "-32602" || len(dir) < 2 || !strings.Contains(why, dir) {
+		return false
+	}
+	c.moved = dir
+	c.msg = set(c.msg, `"."`, "params", "cwd")
+	return true
+}
+
+// moved is a session whose directory is not the client's.
+type moved struct{ id, dir string }
+
+// tellNews tells the client what comes behind an answer.
+func (b *Bridge) tellNews() {
+	b.mu.Lock()
+	news := b.news
+	b.news = nil
+	b.mu.Unlock()
+	for _, n := range news {
+		b.tell(b.notice(n.id, "warning", "Another directory", n.dir+" is not there on the gateway's host: the agent works in its own workspace"))
+	}
 }
 
 // settled follows the answer to a request of the client.

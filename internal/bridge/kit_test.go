@@ -247,6 +247,19 @@ func (e *editor) until(part string) {
 	e.await(part, func() bool { return strings.Contains(strings.Join(e.notes, "\n"), part) })
 }
 
+// said counts the updates of a session that hold a part.
+func (e *editor) said(id, part string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for _, note := range e.notes {
+		if strings.Contains(note, id) && strings.Contains(note, part) {
+			n++
+		}
+	}
+	return n
+}
+
 func (e *editor) saw(part string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

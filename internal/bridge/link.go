@@ -290,7 +290,7 @@ func (b *Bridge) gone(id, why string) {
 	delete(b.state.sessions, id)
 	b.mu.Unlock()
 	b.opts.Logger.Warn("a session is gone from the gateway", "session", id, "err", why)
-	b.tell(b.notice(id, "This session could not be taken up again", why))
+	b.tell(b.notice(id, "error", "This session could not be taken up again", why))
 }
 
 // settleSoon withdraws what the gateway does not offer any more.
@@ -457,7 +457,7 @@ func (b *Bridge) giveUp(err error) {
 	b.mu.Unlock()
 	b.opts.Logger.Error(err.Error())
 	for _, id := range told {
-		b.tell(b.notice(id, "The gateway cannot be reached", err.Error()))
+		b.tell(b.notice(id, "error", "The gateway cannot be reached", err.Error()))
 	}
 	b.fail(calls, func(c *call) []byte {
 		return failure(c.id, int(acp.CodeInternalError), err.Error(), dataUnreachable)

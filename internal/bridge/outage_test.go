@@ -71,9 +71,12 @@ func TestManyCuts(t *testing.T) {
 		default:
 			g.proxy.cutAfter(1 + random.IntN(20_000))
 		}
-		for _, done := range turns {
+		for i, done := range turns {
 			if err := <-done; err != nil {
 				t.Fatal(err)
+			}
+			if n := e.said(ids[i], `"29 "`); n != 2*(round+1) {
+				t.Errorf("round %d: the answer came after %d of the %d last chunks", round, n, 2*(round+1))
 			}
 		}
 	}

@@ -241,6 +241,35 @@ func TestSessionChoice(t *testing.T) {
 	}
 }
 
+// TestDirectoryThatIsNotThere: the agent works in its workspace, and the client
+// is told.
+func TestDirectoryThatIsNotThere(t *testing.T) {
+	for _, far := range []bool{true, false} {
+		l := newLine(t, bridge.Options{}, far)
+		g, _ := l.greet(`{}`)
+		write(t, l.editor, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/not/there","mcpServers":[]}}`)
+		read(t, g)
+		refusal := `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"directory /not/there cannot be used"}}`
+		write(t, g, refusal)
+		if !far {
+			if got := read(t, l.editor); got != refusal {
+				t.Errorf("on the same host: %s", got)
+			}
+			continue
+		}
+		if again := read(t, g); at(t, again, "params", "cwd") != `"."` || id(t, again) != "1" {
+			t.Errorf("asked again with %s", again)
+		}
+		write(t, g, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s_1"}}`)
+		if got := read(t, l.editor); at(t, got, "result", "sessionId") != `"s_1"` {
+			t.Errorf("the client got %s", got)
+		}
+		if got := read(t, l.editor); !strings.Contains(got, "/not/there is not there on the gateway's host") || at(t, got, "params", "sessionId") != `"s_1"` {
+			t.Errorf("the client is told %s", got)
+		}
+	}
+}
+
 func TestProvenance(t *testing.T) {
 	l := newLine(t, bridge.Options{Provenance: bridge.ProvenanceReceipt}, false)
 	g, _ := l.greet(`{}`)

@@ -13,10 +13,11 @@ type call struct {
 	method    string
 	session   string
 	msg       []byte
-	sent      bool // whole, on a connection that there was
-	repeated  bool // it was sent before
-	cancelled bool // the client wants it to end
-	begun     bool // a load whose history has begun to come
+	sent      bool   // whole, on a connection that there was
+	repeated  bool   // it was sent before
+	cancelled bool   // the client wants it to end
+	moved     string // the client's directory, where another was asked for instead
+	begun     bool   // a load whose history has begun to come
 
 	echoed  [][]byte // blocks of a prompt that may come back to its sender
 	blocked bool     // echoed is filled

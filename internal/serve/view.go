@@ -28,6 +28,7 @@ type view struct {
 	// mu is held while a prompt is handed to the hub, so that the pump cannot
 	// meet the turn's end before its request is known.
 	mu      sync.Mutex
+	met     session.Seq                 // the last turn end that the pump came by
 	over    bool                        // the attachment has ended: nothing is pending any more
 	pending map[string][]*pendingPrompt // by turn; several where a prompt steered
 	offers  map[string]*offer           // requests to the client, by event id
@@ -127,7 +128,7 @@ func (v *view) prompt(ctx context.Context, req *acp.Request, p session.PromptReq
 		return
 	}
 	pending := &pendingPrompt{req: req, repeat: prompted.Repeat}
-	if prompted.Ended != nil {
+	if prompted.Ended != nil && !v.endAhead(prompted.Turn) {
 		v.answer(pending, *prompted.Ended)
 		return
 	}
@@ -137,6 +138,17 @@ func (v *view) prompt(ctx context.Context, req *acp.Request, p session.PromptReq
 			v.cancelTurn(prompted.Turn)
 		}
 	})
+}
+
+// endAhead reports whether the pump has yet to meet the end of a turn that is
+// over: the answer then follows the updates that precede it. mu is held.
+func (v *view) endAhead(turn string) bool {
+	ahead := false
+	err := v.conn.hub().Read(v.conn.context(), v.id, max(v.met, v.att().Start()), func(e session.Event) error {
+		ahead = ahead || e.Kind == session.KindTurnEnd && e.Turn == turn
+		return nil
+	})
+	return err == nil && ahead
 }
 
 // cancelledByPeer tells a client's $/cancel_request from the loss of its
@@ -309,6 +321,7 @@ func (v *view) turnEnded(e *session.Event) error {
 	v.withdraw(func(_ string, o *offer) bool { return o.turn == end.Turn })
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.met = max(v.met, e.Seq)
 	for _, p := range v.pending[end.Turn] {
 		v.answer(p, end)
 	}
