@@ -68,6 +68,9 @@ func Text(body jsontext.Value, s session.Span) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""
 	}
+	if n := len(raw) - 1; n > 0 && bytes.IndexByte(raw, '\\') < 0 && raw[n] == '"' {
+		return string(raw[1:n]) // as ids are; the rest would take more than one allocation
+	}
 	out, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil {
 		return ""
