@@ -239,3 +239,25 @@ func TestBridgeEndsWithItsClient(t *testing.T) {
 	}
 	b.Cancel(s)
 }
+
+// TestRemoteInTheConfiguration: with an address there, every editor's agent is a
+// bridge; one that stands alone is not.
+func TestRemoteInTheConfiguration(t *testing.T) {
+	far, near := NewWorld(t), NewWorld(t)
+	g := far.Gateway()
+	near.Env = append(near.Env, "GRAPNEL_gateway__remote__url="+g.ACP, "GRAPNEL_gateway__remote__token="+Token)
+	a := near.Start()
+	a.Init()
+	s := a.New()
+	if got := a.Prompt(s, "D:SAY hello").StopReason(); got != "end_turn" {
+		t.Error(got)
+	}
+	c := g.Connect(Dial{})
+	c.Init()
+	c.Must("session/load", far.LoadParams(s), nil)
+	b := near.Start("--standalone")
+	b.Init()
+	if m := b.Call("session/load", near.LoadParams(s)); m.Error == nil || m.Error.Code != -32002 {
+		t.Errorf("alone it knows the gateway's session: %+v", m.Error)
+	}
+}
