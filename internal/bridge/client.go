@@ -30,7 +30,8 @@ func (b *Bridge) fromClient(ctx context.Context, msg []byte) {
 }
 
 // greeted takes the client's first initialize. It is answered when the gateway
-// is there, or cannot be reached.
+// is there, or cannot be reached. One that comes behind other requests, or
+// again, is a request like them.
 func (b *Bridge) greeted(msg []byte, m message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,6 +45,10 @@ func (b *Bridge) greeted(msg []byte, m message) bool {
 	b.init = &greeting{
 		params: b.opts.introduce(params, b.origin), asked: string(m.id.of(msg)),
 		protocol: max(1, number(msg, find(msg, m.params, "protocolVersion"))),
+	}
+	if b.now != nil { // made for what came before
+		b.init.asked = ""
+		return false
 	}
 	return true
 }
@@ -63,6 +68,12 @@ func (b *Bridge) dress(c *call, msg []byte) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch c.method {
+	case "initialize":
+		params := b.opts.introduce(find(msg, object(msg), "params").of(msg), b.origin)
+		if b.now != nil && b.now.far && !b.opts.ClientFs && !b.opts.ToolsClient {
+			params = withoutHands(params)
+		}
+		return set(msg, string(params), "params")
 	case "session/new":
 		return b.choose(msg)
 	case "session/prompt":

@@ -139,6 +139,30 @@ func TestBytesPassAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestInitializeBehindARequest: it is answered, and introduces the client on the
+// next connection.
+func TestInitializeBehindARequest(t *testing.T) {
+	l := newLine(t, bridge.Options{}, false)
+	write(t, l.editor, `{"jsonrpc":"2.0","id":1,"method":"session/list"}`)
+	g := <-l.gateway
+	read(t, g)
+	write(t, l.editor, `{"jsonrpc":"2.0","id":2,"method":"initialize"}`)
+	if got := read(t, g); id(t, got) != "2" || at(t, got, "params", "clientCapabilities", "_meta", "grapnel", "tools") != `"gateway"` {
+		t.Errorf("the gateway got %s", got)
+	}
+	for _, answer := range []string{`{"jsonrpc":"2.0","id":2,"result":{}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`} {
+		write(t, g, answer)
+		if got := read(t, l.editor); got != answer {
+			t.Errorf("the client got %s", got)
+		}
+	}
+	_ = g.Close()
+	write(t, l.editor, `{"jsonrpc":"2.0","id":3,"method":"session/list"}`)
+	if got := read(t, <-l.gateway); at(t, got, "method") != `"initialize"` {
+		t.Errorf("the next connection begins with %s", got)
+	}
+}
+
 // TestPromptHasAKey: the same on each connection, another for each prompt.
 func TestPromptHasAKey(t *testing.T) {
 	l := newLine(t, bridge.Options{}, false)
