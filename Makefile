@@ -4,8 +4,8 @@
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-build: ## the binary, static
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/grapnel ./cmd/grapnel
+build: ## the binary, static, and the bridge alone
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/grapnel ./cmd/grapnel-acp-bridge
 
 demo: build ## the whole path, offline, nothing configured
 	./bin/grapnel demo
