@@ -87,3 +87,11 @@ func FuzzParseScript(f *testing.F) {
 		}
 	})
 }
+
+func TestForget(t *testing.T) {
+	s := &Server{requests: []Request{{N: 1, Prompt: "D:SAY hello", Body: []byte(`{}`)}}}
+	s.Forget()
+	if got := s.Requests(); len(got) != 1 || got[0].N != 1 || got[0].Prompt != "" || got[0].Body != nil {
+		t.Errorf("it remembers %+v", got)
+	}
+}
