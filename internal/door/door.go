@@ -34,6 +34,10 @@ type Options struct {
 type Door struct {
 	opts Options
 
+	// adding is held from when a token gets its name until it is stored, so that
+	// nobody else gets the same. It is taken before mu.
+	adding sync.Mutex
+
 	mu       sync.Mutex
 	settings Settings
 	static   []entry

@@ -93,6 +93,8 @@ func (d *Door) Pair(ctx context.Context, typed, name, source string) (Token, str
 	if name == "" {
 		name = pairedName
 	}
+	d.adding.Lock()
+	defer d.adding.Unlock()
 	n, err := d.redeem(ctx, typed, name, source)
 	if err != nil {
 		return Token{}, "", err

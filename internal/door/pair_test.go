@@ -153,6 +153,24 @@ func TestOneWinner(t *testing.T) {
 	}
 }
 
+// TestPairedTogether: clients that pair at once, under one name, all get a token.
+func TestPairedTogether(t *testing.T) {
+	h := open(t, nil)
+	var all sync.WaitGroup
+	for i := range 8 {
+		code := h.code()
+		all.Go(func() {
+			if _, _, err := h.Pair(t.Context(), code, "laptop", fmt.Sprintf("192.0.2.%d", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(h.Tokens()); n != 8 {
+		t.Errorf("there are %d tokens", n)
+	}
+}
+
 // TestPairingLockout holds a source off after five failures, for 300 seconds,
 // with a right code too, and nobody else.
 func TestPairingLockout(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 type Token struct {
 	Name    string    `json:"name"`
 	Owner   string    `json:"owner"`
-	Role    string    `json:"role"`    // observer, prompter, approver
-	Scope   []string  `json:"scope"`   // aliases of agents; empty means all
-	Created time.Time `json:"created"` //
+	Role    string    `json:"role"`  // observer, prompter, approver
+	Scope   []string  `json:"scope"` // aliases of agents; empty means all
+	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
 	Used    time.Time `json:"lastUsed,omitzero"` // to the day
 }

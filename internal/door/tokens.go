@@ -21,6 +21,8 @@ func (d *Door) Create(ctx context.Context, n NewToken) (Token, string, error) {
 	if err := n.check(d.opts.Now()); err != nil {
 		return Token{}, "", err
 	}
+	d.adding.Lock()
+	defer d.adding.Unlock()
 	d.mu.Lock()
 	free := d.free(n.Name)
 	d.mu.Unlock()
@@ -41,7 +43,8 @@ func (d *Door) named(name string) int {
 	return slices.IndexFunc(d.tokens, func(t record) bool { return t.Name == name })
 }
 
-// add puts a new token on record, then stores it.
+// add puts a new token on record, then stores it. Its name is free, and d.adding is
+// held.
 func (d *Door) add(ctx context.Context, n NewToken, event audit.Event, by string) (Token, string, error) {
 	text := newToken()
 	d.opts.Redact.Add(text)
@@ -52,9 +55,6 @@ func (d *Door) add(ctx context.Context, n NewToken, event audit.Event, by string
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.opts.Now()
-	if !d.free(n.Name) { // somebody was faster
-		return Token{}, "", fmt.Errorf("there is a token %s already; revoke it first, or choose another name", n.Name)
-	}
 	kept := slices.DeleteFunc(slices.Clone(d.tokens), func(t record) bool { return t.Name == n.Name })
 	if len(kept) >= maxTokens {
 		kept = slices.DeleteFunc(kept, func(t record) bool { return t.expired(now) })
