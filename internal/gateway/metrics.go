@@ -10,6 +10,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/serve"
 )
 
 // meter counts what the gateway does, for Prometheus.
@@ -31,12 +32,17 @@ func newMeter(g *Gateway) *meter {
 		m.set.NewGauge(fmt.Sprintf(`grapnel_connections{transport=%q}`, string(kind)), func() float64 { return float64(g.clients.of(kind)) })
 	}
 	if load := g.opts.Load; load != nil {
+		bounded := func() (active, running int) {
+			ctx, cancel := context.WithTimeout(context.Background(), aliveBound)
+			defer cancel()
+			return load(ctx)
+		}
 		m.set.NewGauge("grapnel_sessions_active", func() float64 {
-			active, _ := load(context.Background())
+			active, _ := bounded()
 			return float64(active)
 		})
 		m.set.NewGauge("grapnel_turns_running", func() float64 {
-			_, running := load(context.Background())
+			_, running := bounded()
 			return float64(running)
 		})
 	}
@@ -47,13 +53,14 @@ func (m *meter) http(route string, status int) {
 	m.set.GetOrCreateCounter(fmt.Sprintf(`grapnel_http_requests_total{route=%q,status=%q}`, route, strconv.Itoa(status))).Inc()
 }
 
-// request counts an ACP request. Methods that do not exist have one name: what
-// clients make up must not make metrics.
+// request counts an ACP request. What is refused before it is known whether the
+// method exists has one name: what clients make up must not make metrics.
 func (m *meter) request(method string, fault *acp.Error, took time.Duration) {
 	outcome := "ok"
 	if fault != nil {
 		outcome = strconv.Itoa(int(fault.Code))
-		if fault.Code == acp.CodeMethodNotFound || fault.Code == acp.CodeInvalidRequest {
+		switch fault.Code {
+		case acp.CodeMethodNotFound, acp.CodeInvalidRequest, serve.CodeRateLimited:
 			method = "unknown"
 		}
 	}

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/internal/serve"
 )
 
 func TestHealthNeedsNoCredential(t *testing.T) {
@@ -64,6 +67,35 @@ func TestMetricsNeedACredential(t *testing.T) {
 		if status, _ := off.do("GET", "/metrics", goodToken); status != http.StatusNotFound {
 			t.Errorf("turned off: %d", status)
 		}
+	}
+}
+
+// TestMetricsKeepNoNamesThatClientsMakeUp: whatever is refused before it is known
+// what the method is, the rate limit included.
+func TestMetricsKeepNoNamesThatClientsMakeUp(t *testing.T) {
+	g := start(t, nil)
+	for _, code := range []acp.ErrorCode{acp.CodeMethodNotFound, acp.CodeInvalidRequest, serve.CodeRateLimited} {
+		g.Observe(serve.ConnOptions{ID: "c"}, "made/up", &acp.Error{Code: code}, time.Millisecond)
+	}
+	_, body := g.do("GET", "/metrics", goodToken)
+	if strings.Contains(body, "made/up") || !strings.Contains(body, `{method="unknown",outcome="-32005"} 1`) {
+		t.Error(body)
+	}
+}
+
+// TestMetricsDoNotWaitForSessions gives up on sessions that do not answer.
+func TestMetricsDoNotWaitForSessions(t *testing.T) {
+	bounded := make(chan bool, 2)
+	g := start(t, func(o *Options) {
+		o.Load = func(ctx context.Context) (int, int) {
+			_, ok := ctx.Deadline()
+			bounded <- ok
+			return 1, 1
+		}
+	})
+	g.do("GET", "/metrics", goodToken)
+	if !<-bounded {
+		t.Error("nothing bounds the wait")
 	}
 }
 

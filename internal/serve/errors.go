@@ -13,10 +13,13 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
-// Codes outside the table of ACP.
+// CodeRateLimited refuses a request of an owner who makes too many, whatever its
+// method is.
+const CodeRateLimited acp.ErrorCode = -32005
+
+// Other codes outside the table of ACP.
 const (
 	codeSessionLimit acp.ErrorCode = -32001
-	codeRateLimited  acp.ErrorCode = -32005
 	// The dialect's own meanings of codes that ACP uses differently.
 	codeDialectNotFound acp.ErrorCode = -32000
 	codeDialectBusy     acp.ErrorCode = -32002
@@ -124,7 +127,7 @@ func (c *conn) redacted(cause error) error {
 
 // rateLimited refuses a request of an owner who makes too many.
 func rateLimited(wait time.Duration) *acp.Error {
-	e := acp.Errorf(codeRateLimited, "too many requests: try again in %s", max(wait, time.Millisecond).Round(time.Millisecond))
+	e := acp.Errorf(CodeRateLimited, "too many requests: try again in %s", max(wait, time.Millisecond).Round(time.Millisecond))
 	e.Data, _ = json.Marshal(struct {
 		Reason       string `json:"reason"`
 		RetryAfterMs int64  `json:"retryAfterMs"`
