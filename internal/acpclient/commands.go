@@ -117,6 +117,10 @@ func (l *loop) login(ctx context.Context, method string) error {
 func (c *client) mode(ctx context.Context, id string) error {
 	c.mu.Lock()
 	modes := c.modes
+	var chosen v1.SessionModeID
+	if modes != nil {
+		chosen = modes.CurrentModeID // an update may change it at any time
+	}
 	c.mu.Unlock()
 	if modes == nil {
 		return errors.New("this agent has no modes; :set shows its options")
@@ -131,7 +135,7 @@ func (c *client) mode(ctx context.Context, id string) error {
 		return err
 	}
 	for _, m := range modes.AvailableModes {
-		c.view.say(plain("  " + current(m.ID == modes.CurrentModeID) + printable.Line(string(m.ID)+"  "+m.Name)))
+		c.view.say(plain("  " + current(m.ID == chosen) + printable.Line(string(m.ID)+"  "+m.Name)))
 	}
 	return nil
 }

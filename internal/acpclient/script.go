@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/internal/printable"
 )
 
@@ -94,7 +95,7 @@ func (c *client) script(ctx context.Context) error {
 			switch {
 			case errors.Is(err, ErrInterrupted):
 				return err
-			case c.ended():
+			case err != nil && c.ended():
 				return err
 			case err != nil:
 				c.view.complain(err)
@@ -114,19 +115,15 @@ func (c *client) ended() bool {
 }
 
 // died says how the agent ended between turns.
-func (c *client) died() error {
-	if c.server != nil {
-		return fmt.Errorf("%w: %w", ErrFailed, c.server.epitaph())
-	}
-	return fmt.Errorf("%w: the connection is over: %w", ErrFailed, c.runErr)
-}
+func (c *client) died() error { return c.gone(acp.ErrClosed) }
 
 // ToldError is an error that has been shown where it happened.
 type ToldError struct{ Err error }
 
+// Error is that of the cause.
 func (e *ToldError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error.
+// Unwrap returns the cause.
 func (e *ToldError) Unwrap() error { return e.Err }
 
 func told(err error) error {

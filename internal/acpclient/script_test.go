@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/grapnel-ai/grapnel/acp"
 )
 
@@ -414,4 +417,66 @@ func TestDialedAgent(t *testing.T) {
 	if err := b.run(t.Context(), "say hello"); err == nil || !strings.Contains(err.Error(), "nobody is there") {
 		t.Error(err)
 	}
+}
+
+// TestAgentThatLeavesAfterATurn: its end does not make good what went wrong before.
+func TestAgentThatLeavesAfterATurn(t *testing.T) {
+	for range 20 { // whether the end is seen with the answer or after it
+		b := newBench(t, "")
+		here, there := acp.NewPipe()
+		served := make(chan error, 1)
+		go func() {
+			served <- answerEach(there, `{"protocolVersion":1}`, `{"sessionId":"S"}`, `{"stopReason":"refusal"}`, `{"stopReason":"end_turn"}`)
+		}()
+		left := &leaving{MessageConn: here, gone: make(chan struct{})}
+		b.opts.Dial = func(context.Context) (acp.MessageConn, error) { return left, nil }
+		b.opts.Stderr = left
+		if err := b.run(t.Context(), "one", "two"); !errors.Is(err, ErrRefused) && !errors.Is(err, ErrFailed) {
+			t.Fatalf("it ends with %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// leaving is a connection, and an output that tells of the end of the second turn
+// once the agent is gone.
+type leaving struct {
+	acp.MessageConn
+	once sync.Once
+	gone chan struct{}
+}
+
+func (l *leaving) Close() error {
+	defer l.once.Do(func() { close(l.gone) })
+	return l.MessageConn.Close()
+}
+
+func (l *leaving) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("(empty reply)")) {
+		<-l.gone
+	}
+	return len(p), nil
+}
+
+// answerEach answers one request after the other, and leaves.
+func answerEach(mc acp.MessageConn, results ...string) error {
+	for _, result := range results {
+		msg, err := mc.ReadMessage(context.Background())
+		if err != nil {
+			return err
+		}
+		var req struct {
+			ID jsontext.Value `json:"id"`
+		}
+		if err := json.Unmarshal(msg, &req); err != nil {
+			return err
+		}
+		answer := jsontext.Value(`{"jsonrpc":"2.0","id":` + string(req.ID) + `,"result":` + result + `}`)
+		if err := mc.WriteMessage(context.Background(), answer); err != nil {
+			return err
+		}
+	}
+	return mc.Close()
 }
