@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"github.com/grapnel-ai/grapnel/acp"
 	"github.com/grapnel-ai/grapnel/acp/ws"
 	"github.com/grapnel-ai/grapnel/internal/acpclient"
+	"github.com/grapnel-ai/grapnel/internal/bridge"
+	"github.com/grapnel-ai/grapnel/internal/bridge/start"
 	"github.com/grapnel-ai/grapnel/internal/config"
 	"github.com/grapnel-ai/grapnel/internal/proc"
 	"github.com/grapnel-ai/grapnel/internal/secret"
@@ -104,45 +105,23 @@ func (i *invocation) forbidden() []string {
 // dialed are the options for a gateway. Its agents work on its machine, so that
 // nothing of this one is served unless the user says so.
 func (i *invocation) dialed(o *acpclient.Options, f acpClientFlags, secrets *secret.Redactor) error {
-	address, err := gatewayAddress(f.url)
+	address, err := bridge.ParseURL(f.url, "")
 	if err != nil {
-		return err
+		return usagef("--url: %v", err)
 	}
 	o.Terminals = f.tools == "client"
 	o.Files = f.files || o.Terminals
-	header := http.Header{}
+	var header http.Header
 	if f.tokenFile != "" {
-		token, err := os.ReadFile(f.tokenFile)
+		token, err := start.ReadSecret("--token-file", f.tokenFile, false)
 		if err != nil {
-			return fmt.Errorf("read the token: %w", err)
+			return err
 		}
-		value := strings.TrimSpace(string(token))
-		secrets.Add(value)
-		header.Set("Authorization", "Bearer "+value)
+		secrets.Add(token)
+		header = bridge.Bearer(token)
 	}
 	o.Dial = func(ctx context.Context) (acp.MessageConn, error) {
-		return ws.Dial(ctx, address, ws.DialOptions{Header: header})
+		return ws.Dial(ctx, address.String(), ws.DialOptions{Header: header})
 	}
 	return nil
-}
-
-// gatewayAddress is where a gateway speaks ACP.
-func gatewayAddress(text string) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return "", usagef("--url must be an address like wss://host:42617, not %q", text)
-	}
-	switch u.Scheme {
-	case "http":
-		u.Scheme = "ws"
-	case "https":
-		u.Scheme = "wss"
-	case "ws", "wss":
-	default:
-		return "", usagef("--url must begin with wss, ws, https or http, not %q", u.Scheme)
-	}
-	if u.Path == "" || u.Path == "/" {
-		u.Path = "/acp"
-	}
-	return u.String(), nil
 }

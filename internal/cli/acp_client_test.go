@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/grapnel-ai/grapnel/internal/acpclient"
+	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
 func TestServerArgsAreCut(t *testing.T) {
@@ -29,22 +32,28 @@ func TestServerArgsAreCut(t *testing.T) {
 	}
 }
 
-func TestGatewayAddress(t *testing.T) {
-	for given, want := range map[string]string{
-		"wss://host:42617":         "wss://host:42617/acp",
-		"https://host/":            "wss://host/acp",
-		"http://127.0.0.1:1":       "ws://127.0.0.1:1/acp",
-		"ws://host/prefix/acp?a=b": "ws://host/prefix/acp?a=b",
-		"host:42617":               "",
-		"":                         "",
-		"ftp://host":               "",
-		"ws://":                    "",
-		"ws://a b":                 "",
+// TestDialed: what is wrong with a gateway's address or token is told without
+// either.
+func TestDialed(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]acpClientFlags{
+		"no scheme":            {url: "host:42617"},
+		"another scheme":       {url: "ftp://host"},
+		"a password":           {url: "wss://me:SEKRET@host"},
+		"a token":              {url: "wss://host?token=SEKRET"},
+		"a token in no URL":    {url: "ws://a b?token=SEKRET"},
+		"a file without token": {url: "wss://host", tokenFile: empty},
 	} {
-		got, err := gatewayAddress(given)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, %v", given, got, err)
+		err := new(invocation).dialed(new(acpclient.Options), f, secret.NewRedactor())
+		if err == nil || strings.Contains(err.Error(), "SEKRET") {
+			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if err := new(invocation).dialed(new(acpclient.Options), acpClientFlags{url: "https://host"}, secret.NewRedactor()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -144,13 +144,13 @@ func (f *finder) flagged() (http.Header, error) {
 	case f.flags.Password != "":
 		return f.basic(f.flags.Password), nil
 	case f.flags.TokenFile != "":
-		token, err := readSecret("--token-file", f.flags.TokenFile, false)
+		token, err := ReadSecret("--token-file", f.flags.TokenFile, false)
 		if err != nil {
 			return nil, err
 		}
 		return f.bearer(token), nil
 	case f.flags.PasswordFile != "":
-		password, err := readSecret("--password-file", f.flags.PasswordFile, false)
+		password, err := ReadSecret("--password-file", f.flags.PasswordFile, false)
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +185,7 @@ func (f *finder) implied(ctx context.Context, k kind) (http.Header, error) {
 	if _, err := os.Lstat(name); err != nil {
 		return nil, nil
 	}
-	token, err := readSecret("the bridge's token", name, true)
+	token, err := ReadSecret("the bridge's token", name, true)
 	if err != nil {
 		return nil, err
 	}
@@ -229,9 +229,10 @@ func (f *finder) resolve(ctx context.Context, c configured) (http.Header, error)
 	return nil, nil
 }
 
-// readSecret reads a file that holds a credential; private ones must be closed to
+// ReadSecret reads a file that holds a credential and nothing else, without the
+// space around it. what is what errors call it; private ones must be closed to
 // others.
-func readSecret(what, name string, private bool) (string, error) {
+func ReadSecret(what, name string, private bool) (string, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:

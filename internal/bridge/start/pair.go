@@ -32,7 +32,7 @@ func (f *finder) paired(ctx context.Context, u *url.URL) (http.Header, error) {
 	}
 	var k kept
 	if _, statErr := os.Lstat(name); statErr == nil {
-		text, err := readSecret("the token kept from pairing", name, true)
+		text, err := ReadSecret("the token kept from pairing", name, true)
 		if err != nil {
 			return nil, err
 		}
