@@ -1,13 +1,16 @@
 package serve_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/grapnel-ai/grapnel/acp"
@@ -345,6 +348,39 @@ func TestChosenAtTheGateway(t *testing.T) {
 	other := here.connectAs(serve.ConnOptions{Owner: "local", Role: session.Approver, SessionKey: "agent:design:other"}, `{}`)
 	if s, err := here.hub.Status(t.Context(), other.mustName(``)); err != nil || !s.Active {
 		t.Errorf("without a gateway the session is not here: %+v, %v", s, err)
+	}
+}
+
+// brief is a gateway that takes a connection and goes away.
+type brief struct{ dials atomic.Int32 }
+
+func (b *brief) Dial(ctx context.Context, _ string) (acp.MessageConn, error) {
+	b.dials.Add(1)
+	near, far := acp.NewPipe()
+	go func() {
+		if _, err := far.ReadMessage(ctx); err == nil {
+			_ = far.WriteMessage(ctx, jsontext.Value(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`))
+		}
+		_ = far.Close()
+	}()
+	return near, nil
+}
+
+// TestGatewayThatGoesAwayIsForgotten: each session/new looks for it anew, however
+// soon it went.
+func TestGatewayThatGoesAwayIsForgotten(t *testing.T) {
+	here, gone := newHouse(t), &brief{}
+	here.on(memory.New(), serve.Options{
+		Persistent: true, Relay: gone, Agents: agents{here.dir}, Home: func() (string, bool) { return "socket", true },
+	})
+	c := here.connectAs(serve.ConnOptions{Owner: "local", Role: session.Approver, Local: true, SessionKey: "agent:design:main"}, `{}`)
+	for n := range int32(100) {
+		if _, err := c.named(``); err == nil {
+			t.Fatal("a session was made by nobody")
+		}
+		if dials := gone.dials.Load(); dials != n+1 {
+			t.Fatalf("%d connections after %d requests", dials, n+1)
+		}
 	}
 }
 

@@ -277,6 +277,16 @@ func (r *relay) notify(n *acp.Notification) {
 	}
 }
 
+// gone reports whether the connection to the owner has ended.
+func (r *relay) gone() bool {
+	select {
+	case <-r.peer.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // ended forgets the session: the next load decides afresh where it lives.
 func (r *relay) ended() {
 	r.conn.mu.Lock()

@@ -60,12 +60,13 @@ func (c *conn) chooseAtHome(ctx context.Context, req *acp.Request, ch choice, so
 	return nil
 }
 
-// atHome is the connection to the gateway.
+// atHome is the connection to the gateway. One that has ended may not be forgotten
+// yet, or may have been before it was kept.
 func (c *conn) atHome(ctx context.Context, ch choice, socket string) (*relay, error) {
 	c.mu.Lock()
 	r := c.home
 	c.mu.Unlock()
-	if r != nil {
+	if r != nil && !r.gone() {
 		return r, nil
 	}
 	name := firstNonEmpty(ch.label, ch.key)
