@@ -153,6 +153,17 @@ func TestOneWinner(t *testing.T) {
 	}
 }
 
+// TestLongNameIsTaken: there is room for what tells it from the first.
+func TestLongNameIsTaken(t *testing.T) {
+	h := open(t, nil)
+	long := strings.Repeat("a", 64)
+	for _, want := range []string{long, strings.Repeat("a", 59) + "-2", strings.Repeat("a", 59) + "-3"} {
+		if got, _, err := h.Pair(t.Context(), h.code(), long, "192.0.2.1"); err != nil || got.Name != want {
+			t.Errorf("%q, %v, want %q", got.Name, err, want)
+		}
+	}
+}
+
 // TestPairedTogether: clients that pair at once, under one name, all get a token.
 func TestPairedTogether(t *testing.T) {
 	h := open(t, nil)

@@ -137,7 +137,7 @@ func (d *Door) touch(name string, now time.Time) {
 
 // pairedToken is what a code gets: all rights of the owner of this machine.
 func (d *Door) pairedToken(name string) NewToken {
-	base := name
+	base := name[:min(len(name), longestName-len("-1000"))] // as many as there can be
 	for n := 2; !d.free(name) || name == nameBridge; n++ {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
