@@ -184,3 +184,32 @@ func TestPairing(t *testing.T) {
 		t.Errorf("the token of one gateway goes to another: %s", got)
 	}
 }
+
+func TestTokenName(t *testing.T) {
+	for host, want := range map[string]string{
+		"laptop":                 "laptop",
+		"Anna-B.local":           "Anna-B-local",
+		"gp_host":                "gp_host",
+		"büro 2":                 "b-ro-2",
+		".-_":                    "bridge-client",
+		"":                       "bridge-client",
+		strings.Repeat("a.", 99): strings.Repeat("a-", 29) + "a",
+	} {
+		if got := tokenName(host); got != want {
+			t.Errorf("%q: %q, want %q", host, got, want)
+		}
+	}
+}
+
+// TestPairingFollowsNoRedirect: the code goes to the gateway that was named.
+func TestPairingFollowsNoRedirect(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server is asked, with the code %q", r.Header.Get("X-Pairing-Code"))
+	}))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL+"/pair", http.StatusTemporaryRedirect))
+	defer server.Close()
+	if got := found(t, t.TempDir(), []string{"--url", server.URL, "--pair-code", "1111"}, nil); !strings.Contains(got, "HTTP 307") {
+		t.Error(got)
+	}
+}

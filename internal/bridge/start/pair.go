@@ -101,13 +101,10 @@ func pair(ctx context.Context, u *url.URL, code string) (string, error) {
 	at := *u
 	at.Scheme = map[string]string{"ws": "http", "wss": "https"}[u.Scheme]
 	at.Path, at.RawQuery = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/acp")+"/pair", ""
-	host, err := os.Hostname()
-	if err != nil {
-		host = "bridge"
-	}
+	host, _ := os.Hostname() // without, there is a name all the same
 	body, err := json.Marshal(struct {
 		Name string `json:"name"`
-	}{host})
+	}{tokenName(host)})
 	if err != nil {
 		return "", err
 	}
@@ -117,7 +114,9 @@ func pair(ctx context.Context, u *url.URL, code string) (string, error) {
 	}
 	r.Header.Set("X-Pairing-Code", code)
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(r)
+	// A redirect is not followed: the code is for this gateway alone.
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
 	if err != nil {
 		cause := (*url.Error)(nil)
 		if errors.As(err, &cause) {
@@ -137,6 +136,25 @@ func pair(ctx context.Context, u *url.URL, code string) (string, error) {
 		return "", fmt.Errorf("cannot pair with %s: %s: get a new code there with grapnel gateway pair", at.Host, pairFault(resp.StatusCode))
 	}
 	return answer.Token, nil
+}
+
+// longestName leaves room for what the gateway adds to a name that is taken.
+const longestName = 60
+
+// tokenName makes a name for the token of what a host is called: the gateway takes
+// letters, digits, - and _ in it.
+func tokenName(host string) string {
+	name := strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+			return c
+		}
+		return '-'
+	}, host)
+	if name = strings.Trim(name[:min(len(name), longestName)], "-_"); name == "" {
+		return "bridge-client"
+	}
+	return name
 }
 
 func pairFault(status int) string {
