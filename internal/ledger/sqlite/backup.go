@@ -14,7 +14,7 @@ const partialSuffix = ".partial"
 // Backup writes a whole and sound copy of the store, as it is at one moment, to
 // path, which must not exist. Instances may go on appending meanwhile. The file
 // is for its user only, and is there in full or not at all.
-func (l *Ledger) Backup(ctx context.Context, path string) (err error) {
+func (l *Ledger) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
 			err = fs.ErrExist
@@ -26,18 +26,19 @@ func (l *Ledger) Backup(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return fmt.Errorf("back up the session store: %w", err)
 	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			_ = os.Remove(partial) // the failure itself is told
-		}
-	}()
-	if err := l.copyTo(ctx, partial); err != nil {
+	err = l.copyTo(ctx, partial)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close()) // before it is renamed: Windows lets no open file be
+	if err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err != nil {
+		_ = os.Remove(partial) // the failure itself is told
 		return fmt.Errorf("back up the session store to %s: %w", path, err)
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("back up the session store to %s: %w", path, err)
-	}
-	return os.Rename(partial, path)
+	return nil
 }
 
 // copyTo fills an empty file.
