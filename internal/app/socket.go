@@ -65,7 +65,7 @@ func (a *App) listen() error {
 	defer s.mu.Unlock()
 	s.listener = l
 	s.work, s.stop = context.WithCancel(context.Background())
-	go a.accept(s.work, l)
+	s.conns.Go(func() { a.accept(s.work, l) }) // counted, so that none is added while end waits
 	return nil
 }
 
@@ -78,7 +78,7 @@ func (s *socket) shut() {
 	}
 }
 
-// end ends the connections and waits for them, within ctx.
+// end ends the connections and waits for them, within ctx. It comes after shut.
 func (s *socket) end(ctx context.Context) {
 	s.mu.Lock()
 	stop := s.stop
