@@ -53,7 +53,8 @@ const wsaAddrInUse = syscall.Errno(10048)
 func URLs(l net.Addr, secure bool, prefix string) (base, acp string) {
 	host := l.String()
 	if tcp, err := netip.ParseAddrPort(host); err == nil && tcp.Addr().IsUnspecified() {
-		host = netip.AddrPortFrom(loopbackOf(tcp.Addr()), tcp.Port()).String()
+		// Of IPv6, too: it takes IPv4 as well, which works on more machines.
+		host = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), tcp.Port()).String()
 	}
 	base, acp = "http://", "ws://"
 	if secure {
@@ -61,7 +62,3 @@ func URLs(l net.Addr, secure bool, prefix string) (base, acp string) {
 	}
 	return base + host + prefix, acp + host + prefix + routeACP
 }
-
-// loopbackOf is the loopback address for an unspecified one. One of IPv6 takes
-// IPv4 as well, which works on more machines.
-func loopbackOf(netip.Addr) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }

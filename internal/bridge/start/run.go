@@ -31,11 +31,15 @@ type World struct {
 
 // The exit codes of a bridge.
 const (
-	ExitOK       = 0
-	ExitLost     = 1 // the gateway could not be reached, or requests were left without an answer
-	ExitRefused  = 2 // the command line, the credential or the address is wrong
-	lineUnsafe   = "the token is on the command line, where other users of this machine can read it: use --token-file"
-	passwordSafe = "the password is on the command line, where other users of this machine can read it: use --password-file"
+	ExitOK      = 0
+	ExitLost    = 1 // the gateway could not be reached, or requests were left without an answer
+	ExitRefused = 2 // the command line, the credential or the address is wrong
+)
+
+// Warnings about credentials in the arguments.
+const (
+	tokenInArgs    = "the token is on the command line, where other users of this machine can read it: use --token-file"
+	passwordInArgs = "the password is on the command line, where other users of this machine can read it: use --password-file"
 )
 
 // Run bridges until the client closes its side. The error says why requests
@@ -52,9 +56,9 @@ func Run(ctx context.Context, f *Flags, w World) error {
 	log := slog.New(slog.NewTextHandler(seen.Writer(w.Stderr), &slog.HandlerOptions{Level: level}))
 	switch {
 	case f.Token != "":
-		log.Warn(lineUnsafe)
+		log.Warn(tokenInArgs)
 	case f.Password != "":
-		log.Warn(passwordSafe)
+		log.Warn(passwordInArgs)
 	}
 	t := &finder{flags: f, world: w, seen: seen}
 	client := acp.NewStdio(w.Stdin, w.Stdout, 0)
