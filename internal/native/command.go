@@ -107,7 +107,7 @@ func (t *turn) obey(ctx context.Context, c slashCommand, args string) (session.S
 	if c.Run.inTurn != nil {
 		return c.Run.inTurn(t, ctx, args)
 	}
-	by := session.Commanding{Role: t.Role, Status: session.Status{Active: true}}
+	by := session.Commanding{Role: t.Role, Owner: t.Owner, Status: session.Status{Active: true}}
 	done, err := t.runBeside(ctx, c, by, args)
 	if err != nil {
 		return "", err

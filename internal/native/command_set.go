@@ -25,7 +25,7 @@ func setting(option string) func(*handle, context.Context, session.Commanding, s
 		if !ok {
 			return answered(fmt.Sprintf("%q is not one of the values.\n\n%s", args, describe(&o)))
 		}
-		if err := h.setByCommand(ctx, option, value); err != nil {
+		if err := h.setByCommand(ctx, by.Owner, option, value); err != nil {
 			if _, invalid := errors.AsType[*session.InvalidError](err); invalid {
 				return answered(err.Error() + ".")
 			}
@@ -86,8 +86,8 @@ func pick(o *selectOption, words string) (value string, ok bool) {
 
 // setByCommand sets an option and has the session remember it. What a client sets
 // the hub remembers.
-func (h *handle) setByCommand(ctx context.Context, option, value string) error {
-	if _, err := h.Set(ctx, option, value); err != nil {
+func (h *handle) setByCommand(ctx context.Context, owner, option, value string) error {
+	if _, err := h.Set(ctx, owner, option, value); err != nil {
 		return err
 	}
 	return h.sink.Emit(ctx, session.Draft{

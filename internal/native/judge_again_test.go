@@ -49,7 +49,7 @@ func TestModeAndAnswerAtOnce(t *testing.T) {
 			var h session.Handle
 			sink := asking{func(ctx context.Context) (session.Verdict, error) {
 				for _, mode := range tc.modes {
-					if _, err := h.Set(t.Context(), "mode", mode); err != nil {
+					if _, err := h.Set(t.Context(), "", "mode", mode); err != nil {
 						t.Error(err)
 					}
 				}

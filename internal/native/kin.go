@@ -34,6 +34,8 @@ type kin struct {
 	depth  int
 	mode   policy.Mode // at most; "" for the parent's
 	only   []string    // the tools it may use; nil for all
+	// bound is what holds in the turn it works for, because of who prompted that.
+	bound policy.Rights
 
 	mu    sync.Mutex
 	spent spent

@@ -82,7 +82,7 @@ func (t *turn) linkedFile(ctx context.Context, name string) (string, error) {
 func (t *turn) mayRead(target *fsroot.Target) bool {
 	path := policy.Path{Abs: target.Abs, Root: target.Root.Path, InRoot: true}
 	s := policy.Subject{Tool: "file_read", Kind: "read", Cwd: t.info.Cwd, Paths: []policy.Path{path}}
-	return t.policy.Decide(s, nil, t.handle.choice().Mode).Verdict != policy.Deny
+	return t.policy.Within(t.bound).Decide(s, nil, t.choiceNow().Mode).Verdict != policy.Deny
 }
 
 // clientText is the client's own text of a file, with what is not saved yet.

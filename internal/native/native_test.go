@@ -40,6 +40,7 @@ type world struct {
 	now    func() time.Time
 	redact *secret.Redactor
 	audit  *audit.Log
+	rights func(owner string) policy.Rights
 }
 
 func newWorld(t *testing.T) *world {
@@ -82,6 +83,7 @@ func (w *world) restart() {
 		Now:      func() time.Time { return w.now() },
 		Redact:   w.redact,
 		Audit:    w.audit,
+		Rights:   w.rights,
 		Sessions: sessions,
 	})
 	h := hub.New(hub.Options{Ledger: w.ledger, Drivers: func(string) (session.Driver, error) { return d, nil }})

@@ -37,8 +37,11 @@ type permissionParams struct {
 
 // decide asks the policy, with the session's mode and grants.
 func (r *running) decide(s policy.Subject) policy.Decision {
-	c := r.handle.choice()
+	c := r.choiceNow()
 	d := r.policyOf(s).Decide(s, r.grantsNow(), c.Mode)
+	if d.Verdict == policy.Deny && r.policy.Within(r.bound).Level() != r.policy.Level() {
+		d.Reason += "; a turn may do no more than who prompts it may"
+	}
 	if d.Verdict == policy.Ask && c.Elevated == elevatedOff {
 		d.Verdict, d.Rule = policy.Deny, session.OptionElevated
 		d.Reason = "it would need a person's approval, and this session refuses such actions (option elevated is off)"

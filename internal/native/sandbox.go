@@ -82,9 +82,9 @@ func (f *findings) firstBare() bool {
 // policyOf returns the policy that judges a call.
 func (r *running) policyOf(s policy.Subject) *policy.Policy {
 	if r.confined && (s.Command != "" || len(s.Argv) > 0) {
-		return r.inBox
+		return r.inBox.Within(r.bound)
 	}
-	return r.policy
+	return r.policy.Within(r.bound)
 }
 
 // confine has a call that runs a command run it in the sandbox, if one works. It
@@ -123,7 +123,7 @@ func (r *running) confineCommand(ctx context.Context, c tool.Confinement, s proc
 	}
 	w := sandbox.Want{
 		Network: c.Decision.Network, ReadOnly: c.ReadOnly,
-		Everything:  r.rights().Level == policy.Full,
+		Everything:  r.policy.Within(r.bound).Rights(r.choiceNow().Mode).Level == policy.Full,
 		GitSettings: vouched(c.Decision, r.byHook),
 	}
 	if st, err := r.box.Status(ctx); err == nil && st.Works() && !w.ReadOnly && !w.Everything && !w.GitSettings {

@@ -75,7 +75,10 @@ func encode(v any) jsontext.Value {
 
 // Set implements session.Handle. The new value holds from the next model step
 // or tool call on.
-func (h *handle) Set(ctx context.Context, option, value string) (session.Setup, error) {
+func (h *handle) Set(ctx context.Context, owner, option, value string) (session.Setup, error) {
+	if err := h.mayChoose(owner, option, value); err != nil {
+		return session.Setup{}, err
+	}
 	before, next, err := h.change(ctx, option, value)
 	if err != nil {
 		return session.Setup{}, err

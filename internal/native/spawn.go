@@ -46,7 +46,7 @@ func (s spawner) Spawn(ctx context.Context, t tool.Task, out tool.Sink) tool.Res
 		return notRun(ctx, ctx.Err()).result()
 	}
 	id := session.NewID("s")
-	k := &kin{parent: s.handle, depth: s.depth() + 1, mode: t.Mode, only: t.Tools}
+	k := &kin{parent: s.handle, depth: s.depth() + 1, mode: t.Mode, only: t.Tools, bound: s.bound}
 	s.driver.adopt(id, k)
 	defer s.free(ctx, id)
 	c, err := s.start(ctx, id, t)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
 
@@ -13,20 +11,20 @@ import (
 // use.
 type steering struct {
 	mu      sync.Mutex
-	open    bool               // a turn takes more content
-	waiting [][]jsontext.Value // for the next model step
+	open    bool           // a turn takes more content
+	waiting []session.Turn // for the next model step
 }
 
 // Steer implements session.Handle: the content joins the running turn before
 // its next model step.
-func (h *handle) Steer(_ context.Context, content []jsontext.Value) error {
+func (h *handle) Steer(_ context.Context, add session.Turn) error {
 	s := &h.steering
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open {
 		return session.ErrUnsupported
 	}
-	s.waiting = append(s.waiting, content)
+	s.waiting = append(s.waiting, add)
 	return nil
 }
 
@@ -38,7 +36,7 @@ func (s *steering) begin() {
 }
 
 // take returns what was added since.
-func (s *steering) take() [][]jsontext.Value {
+func (s *steering) take() []session.Turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting := s.waiting

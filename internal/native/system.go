@@ -76,7 +76,7 @@ func (t *turn) situation() string {
 		}
 	}
 	fmt.Fprintf(&b, "Today's date: %s\n", t.now().Format("2006-01-02"))
-	b.WriteString(modeWords(t.policy.Level(), t.choice.Mode))
+	b.WriteString(modeWords(t.policy.Within(t.bound).Level(), t.choice.Mode))
 	if words := t.confinement(); words != "" {
 		b.WriteByte('\n')
 		b.WriteString(words)

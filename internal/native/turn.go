@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/grapnel-ai/grapnel/internal/model"
+	"github.com/grapnel-ai/grapnel/internal/policy"
 	"github.com/grapnel-ai/grapnel/internal/sandbox"
 	"github.com/grapnel-ai/grapnel/internal/session"
 )
@@ -15,6 +16,7 @@ type turn struct {
 	session.Turn
 	provider model.Provider
 	choice   choice
+	bound    policy.Rights // what those whose words are in it leave of the session's rights
 	// finalized is set once the last point of the turn was asked.
 	finalized bool
 	found     *sandbox.Status // what was known of the sandbox when it began
@@ -29,7 +31,8 @@ type turn struct {
 // Prompt implements session.Handle: model steps and tool calls until the model
 // has nothing more to do.
 func (h *handle) Prompt(ctx context.Context, st session.Turn) (session.TurnEnd, error) {
-	t := &turn{handle: h, Turn: st, choice: h.choice()}
+	t := &turn{handle: h, Turn: st, bound: h.boundOf(st.Owner)}
+	t.choice = t.choiceNow()
 	h.steering.begin()
 	stop, err := t.run(ctx)
 	h.steering.end()
@@ -112,7 +115,7 @@ func (t *turn) loop(ctx context.Context) (session.StopReason, error) {
 		if err := t.tellOfServers(ctx); err != nil {
 			return "", err
 		}
-		t.choice = t.handle.choice() // options take effect on the next step
+		t.choice = t.choiceNow() // options take effect on the next step
 		resp, err := t.step(ctx, stepOptions{})
 		if err != nil {
 			return "", err
@@ -158,8 +161,9 @@ func (t *turn) keepSteered(ctx context.Context, answers *model.Message) error {
 		m = *answers
 	}
 	var unread error
-	for _, content := range t.steering.take() {
-		parts, err := t.readContent(ctx, content)
+	for _, add := range t.steering.take() {
+		t.bound = t.bound.Min(t.boundOf(add.Owner)) // from the step on that sees the words
+		parts, err := t.readContent(ctx, add.Content)
 		if err != nil {
 			unread = err
 		}

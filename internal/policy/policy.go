@@ -211,7 +211,7 @@ type Policy struct {
 	autoApprove []Pattern
 	alwaysAsk   []Pattern
 	deny        []Pattern
-	parsers     sync.Pool // of *syntax.Parser: making one costs as much as using it
+	parsers     *sync.Pool // of *syntax.Parser: making one costs as much as using it
 }
 
 // parse parses shell text.
@@ -227,7 +227,7 @@ func (p *Policy) parse(text string) (*syntax.File, error) {
 // New returns the policy of the settings. The error is about a pattern that
 // cannot be read: a policy without it would allow more than was meant.
 func New(s Settings) (*Policy, error) {
-	p := &Policy{set: s}
+	p := &Policy{set: s, parsers: new(sync.Pool)}
 	for _, l := range []struct {
 		name string
 		from []string

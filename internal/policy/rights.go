@@ -39,6 +39,16 @@ func (p *Policy) Rights(m Mode) Rights {
 	return Rights{Level: p.level(m), Mode: m, Network: known(p.set.Network, networks(), NetworkAsk)}
 }
 
+// Within returns the policy narrowed to the rights.
+func (p *Policy) Within(r Rights) *Policy {
+	if r == (Rights{}) {
+		return p
+	}
+	bound := *p
+	bound.set = p.set.Within(r)
+	return &bound
+}
+
 // held is the mode that holds when a session is set to m.
 func (p *Policy) held(m Mode) Mode {
 	m = known(m, modes(), ModeAsk)

@@ -59,7 +59,11 @@ func TestNothingWidens(t *testing.T) {
 
 func checkWithin(t *testing.T, set Settings, r Rights, subjects []Subject) {
 	t.Helper()
-	free, bound := newPolicy(set), newPolicy(set.Within(r))
+	free := newPolicy(set)
+	bound := free.Within(r)
+	if d := cmp.Diff(newPolicy(set.Within(r)).Modes(), bound.Modes()); d != "" {
+		t.Errorf("%+v within %+v (-settings +policy):\n%s", set, r, d)
+	}
 	for _, m := range append(modes(), "", "typo") {
 		child := newPolicy(set.Within(bound.Rights(m)))
 		for _, s := range subjects {

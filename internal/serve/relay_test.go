@@ -278,9 +278,9 @@ func (reader) Open(_ context.Context, req session.OpenRequest) (session.Handle, 
 
 func (reader) Setup() session.Setup { return session.Setup{} }
 
-func (reader) Steer(context.Context, []jsontext.Value) error { return session.ErrUnsupported }
+func (reader) Steer(context.Context, session.Turn) error { return session.ErrUnsupported }
 
-func (reader) Set(context.Context, string, string) (session.Setup, error) {
+func (reader) Set(context.Context, string, string, string) (session.Setup, error) {
 	return session.Setup{}, session.ErrUnsupported
 }
 

@@ -55,12 +55,14 @@ type Handle interface {
 	// epoch too, so that the next prompt opens a new one. All its events were
 	// emitted before it returns; later ones with this turn are dropped.
 	Prompt(ctx context.Context, turn Turn) (TurnEnd, error)
-	// Steer adds content to the running turn; ErrUnsupported if it cannot.
-	Steer(ctx context.Context, content []jsontext.Value) error
+	// Steer adds content to the running turn, whose ID add has; the rest of add is
+	// about what is added. ErrUnsupported if it cannot.
+	Steer(ctx context.Context, add Turn) error
 	// Set changes a config option ("mode", "model", "thought_level", …), emits
 	// what changed and returns the whole Setup after it. A value it does not
-	// offer is an InvalidError.
-	Set(ctx context.Context, option, value string) (Setup, error)
+	// offer is an InvalidError, and so is one beyond the rights of owner, who
+	// chooses it; "" is the session's own.
+	Set(ctx context.Context, owner, option, value string) (Setup, error)
 	// Close ends the epoch and everything it started.
 	Close(ctx context.Context) error
 }
@@ -104,6 +106,7 @@ type Command struct {
 // Commanding is who gave a command, and to what.
 type Commanding struct {
 	Role   Role
+	Owner  string // "" for the session's own
 	Status Status
 }
 
@@ -119,7 +122,10 @@ type Turn struct {
 	ID      string
 	Content []jsontext.Value // ACP ContentBlock, as the client sent them
 	Role    Role             // of who prompted
-	Hands   Hands
+	// Owner is who prompted, "" for the session's own owner. The turn may do no
+	// more than both may.
+	Owner string
+	Hands Hands
 }
 
 // Draft is an event a driver wants recorded.

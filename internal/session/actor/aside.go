@@ -51,7 +51,7 @@ func (a *Actor) aside(t *turn, c session.Command, reply func(session.Prompted, e
 		}
 		reply(session.Prompted{Turn: t.id}, err)
 		if err == nil {
-			by := session.Commanding{Role: t.role, Status: a.status()}
+			by := session.Commanding{Role: t.role, Owner: t.owner, Status: a.status()}
 			go a.runAside(t, c, by, known)
 		}
 	})

@@ -106,7 +106,7 @@ func (a *Actor) steer(s *turn, done func(how session.Steered, turn string, err e
 	go func() {
 		ctx, cancel := context.WithTimeout(t.ctx, steerBound)
 		defer cancel()
-		err := h.Steer(ctx, s.content)
+		err := h.Steer(ctx, s.forDriver(t.id))
 		a.mail.post(func() { a.steeredTurn(t, s, err, done) })
 	}()
 }
@@ -146,8 +146,8 @@ func (a *Actor) keepJoined(key, turn string) *session.Prompted {
 	return joined
 }
 
-// Set changes a config option.
-func (a *Actor) Set(ctx context.Context, option, value string) (session.Setup, error) {
+// Set changes a config option for an owner, "" being the session's own.
+func (a *Actor) Set(ctx context.Context, owner, option, value string) (session.Setup, error) {
 	return call(ctx, a, func(reply func(session.Setup, error)) {
 		if a.closing != nil {
 			reply(session.Setup{}, a.closing.refuse())
@@ -161,7 +161,7 @@ func (a *Actor) Set(ctx context.Context, option, value string) (session.Setup, e
 				return
 			}
 			go func() {
-				setup, err := h.Set(ctx, option, value)
+				setup, err := h.Set(ctx, owner, option, value)
 				a.mail.post(func() { a.chosen(option, value, setup, err, reply) })
 			}()
 		})

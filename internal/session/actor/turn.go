@@ -25,6 +25,7 @@ const codeInternal = -32603
 type turn struct {
 	id, key, by string
 	role        session.Role // of who prompted
+	owner       string       // who prompted; "" for the session's own
 	content     []jsontext.Value
 	said        []message // the content as what people see
 	hands       session.Hands
@@ -50,7 +51,7 @@ func (a *Actor) newTurn(c *attach.Cursor, req session.PromptRequest) (*turn, err
 		return nil, session.Invalidf("idempotency key of %d bytes is longer than %d", len(req.Key), maxKey)
 	}
 	t := &turn{
-		id: session.NewID("t"), key: req.Key, by: c.ID(), role: c.Request().Role,
+		id: session.NewID("t"), key: req.Key, by: c.ID(), role: c.Request().Role, owner: c.Request().Owner,
 		content: req.Content, hands: c.Request().Hands,
 	}
 	id := session.NewID("m")
@@ -219,9 +220,15 @@ func (a *Actor) launch(t *turn) {
 	})
 }
 
+// forDriver is what a driver gets of it, as the turn of an id or as an addition
+// to that.
+func (t *turn) forDriver(id string) session.Turn {
+	return session.Turn{ID: id, Content: t.content, Role: t.role, Owner: t.owner, Hands: t.hands}
+}
+
 // drive runs on a goroutine of its own for as long as the driver takes.
 func (a *Actor) drive(t *turn, h session.Handle, epoch uint64) {
-	end, err := promptSafely(t.ctx, h, session.Turn{ID: t.id, Content: t.content, Role: t.role, Hands: t.hands})
+	end, err := promptSafely(t.ctx, h, t.forDriver(t.id))
 	a.mail.finish(item{epoch: epoch, done: &finished{turn: t, end: end, err: err}})
 }
 

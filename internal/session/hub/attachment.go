@@ -156,7 +156,7 @@ func (t *attachment) Set(ctx context.Context, option, value string) (s session.S
 		return s, err
 	}
 	err = t.with(ctx, func(a *actor.Actor) error {
-		s, err = a.Set(ctx, option, value)
+		s, err = a.Set(ctx, t.Request().Owner, option, value)
 		return err
 	})
 	return s, err

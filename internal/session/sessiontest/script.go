@@ -182,7 +182,7 @@ func (h *ScriptHandle) options() jsontext.Value {
 }
 
 // Set implements session.Handle.
-func (h *ScriptHandle) Set(ctx context.Context, option, value string) (session.Setup, error) {
+func (h *ScriptHandle) Set(ctx context.Context, _, option, value string) (session.Setup, error) {
 	if option != "mode" && option != "model" {
 		return session.Setup{}, session.Invalidf("unknown option %q", option)
 	}
@@ -195,11 +195,11 @@ func (h *ScriptHandle) Set(ctx context.Context, option, value string) (session.S
 }
 
 // Steer implements session.Handle.
-func (h *ScriptHandle) Steer(ctx context.Context, content []jsontext.Value) error {
+func (h *ScriptHandle) Steer(ctx context.Context, add session.Turn) error {
 	if h.driver.SteerErr != nil {
 		return h.driver.SteerErr
 	}
-	return h.say(ctx, "steered: "+Text(content))
+	return h.say(ctx, "steered: "+Text(add.Content))
 }
 
 // Close implements session.Handle.
