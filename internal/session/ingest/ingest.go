@@ -85,6 +85,14 @@ func Look(body jsontext.Value) (Facts, error) {
 	if len(body) > math.MaxUint32 {
 		return Facts{}, session.Invalidf("message of %d bytes is too long to record", len(body))
 	}
+	if f, ok := usual(body); ok {
+		return f, nil
+	}
+	return decode(body)
+}
+
+// decode is Look for bodies of every shape.
+func decode(body jsontext.Value) (Facts, error) {
 	sc := scanners.Get().(*scanner)
 	defer sc.release()
 	sc.reset(body)
