@@ -15,6 +15,7 @@ import (
 
 	"github.com/grapnel-ai/grapnel/internal/ledger/filelock"
 	"github.com/grapnel-ai/grapnel/internal/ledger/instance"
+	"github.com/grapnel-ai/grapnel/internal/privatefile"
 )
 
 const (
@@ -52,17 +53,8 @@ func Write(dir string, b Beacon) error {
 	if err != nil {
 		return fmt.Errorf("encode the gateway's beacon: %w", err)
 	}
-	f, err := os.CreateTemp(run(dir), fileName+".*") // 0600
-	if err != nil {
+	if err := privatefile.Write(filepath.Join(run(dir), fileName), append(text, '\n')); err != nil {
 		return fmt.Errorf("write the gateway's beacon: %w", err)
-	}
-	_, err = f.Write(append(text, '\n'))
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(run(dir), fileName))
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write the gateway's beacon: %w", err), os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/grapnel-ai/grapnel/internal/config"
+	"github.com/grapnel-ai/grapnel/internal/privatefile"
 )
 
 // Answers are what there is to decide.
@@ -28,11 +29,8 @@ type Answers struct {
 	Key     string // the key itself, to be kept in a file
 }
 
-// fileMode keeps keys to their user.
-const (
-	fileMode = 0o600
-	dirMode  = 0o700
-)
+// dirMode keeps keys to their user.
+const dirMode = 0o700
 
 // Write stores the answers, all or none, and returns what the configuration is
 // still warned of. A key goes into a file of its own, which the configuration
@@ -109,31 +107,14 @@ func storeKey(home config.Home, provider, key string) (ref string, undo func() e
 	}
 	name := filepath.Join(dir, fileName(provider))
 	before, readErr := os.ReadFile(name)
-	if err := replace(name, []byte(key+"\n")); err != nil {
+	if err := privatefile.Write(name, []byte(key+"\n")); err != nil {
 		return "", nil, fmt.Errorf("store the key: %w", err)
 	}
 	undo = func() error { return os.Remove(name) }
 	if readErr == nil {
-		undo = func() error { return replace(name, before) }
+		undo = func() error { return privatefile.Write(name, before) }
 	}
 	return "file:" + filepath.ToSlash(filepath.Join(filepath.Base(dir), filepath.Base(name))), undo, nil
-}
-
-// replace writes a file in one step. os.CreateTemp makes it its user's own.
-func replace(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".key-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(fileMode), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // fileName is a provider's name as a file's.

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/grapnel-ai/grapnel/internal/privatefile"
 )
 
 // kept is a token that a pairing got, in a file of its own per gateway.
@@ -77,20 +79,10 @@ func writeKept(name string, k kept) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(dir, ".token-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(append(data, '\n'))
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), name)
+	return privatefile.Write(name, append(data, '\n'))
 }
 
 // longestAnswer bounds the answer to a pairing.

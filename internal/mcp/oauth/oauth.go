@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"golang.org/x/oauth2"
 
+	"github.com/grapnel-ai/grapnel/internal/privatefile"
 	"github.com/grapnel-ai/grapnel/internal/secret"
 )
 
@@ -83,17 +84,7 @@ func (s Store) save(name string, l *login) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.Dir, "mcp-*.new") // mode 0600
-	if err != nil {
-		return fmt.Errorf("keep the login to %s: %w", name, err)
-	}
-	_, err = f.WriteString(sealed)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), s.file(name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := privatefile.Write(s.file(name), []byte(sealed)); err != nil {
 		return fmt.Errorf("keep the login to %s: %w", name, err)
 	}
 	return nil
