@@ -75,6 +75,8 @@ func (a *Actor) Steer(ctx context.Context, c *attach.Cursor, content []jsontext.
 		switch {
 		case a.closing != nil:
 			reply(outcome{how: session.SteerFailed}, a.closing.refuse())
+		case !a.mayPrompt(t):
+			reply(outcome{how: session.SteerFailed}, session.ErrNotFound)
 		case !a.busy():
 			a.begin(t)
 			a.then(func(err error) { reply(outcome{session.StartedNewTurn, t.id}, err) })

@@ -101,6 +101,8 @@ func (a *Actor) prompt(t *turn, exclusive bool, reply func(session.Prompted, err
 	switch {
 	case a.closing != nil:
 		reply(session.Prompted{}, a.closing.refuse())
+	case !a.mayPrompt(t):
+		reply(session.Prompted{}, session.ErrNotFound)
 	case isCommand && c.Run != nil:
 		a.aside(t, c, reply)
 	case a.busy() && (exclusive || a.limits.Concurrent == Reject):
@@ -358,8 +360,24 @@ func (a *Actor) startNext() {
 		})
 		return
 	}
+	if !a.mayPrompt(t) {
+		a.cancelQueued(q.Turn, "share_revoked")
+		a.then(func(err error) {
+			if err == nil {
+				a.startNext()
+			}
+		})
+		return
+	}
 	delete(a.prompts, q.Turn)
 	a.begin(t)
+}
+
+// mayPrompt reports whether who prompted still may: a share can be taken back
+// while the prompt is on its way or waits.
+func (a *Actor) mayPrompt(t *turn) bool {
+	role, ok := a.cfg.Board.Info().RoleOf(t.owner)
+	return t.owner == "" || ok && role >= session.Prompter
 }
 
 // Cancel cancels the running turn and every queued prompt.

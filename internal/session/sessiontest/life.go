@@ -44,6 +44,7 @@ func lifeContracts() []contract {
 		{name: "OwnersAreApart", test: testOwners},
 		{name: "ScopesAreApart", test: testScope},
 		{name: "Shared", test: testShared},
+		{name: "UnsharedQueue", test: testUnsharedQueue},
 		{name: "ShareTakenBack", test: testShareTakenBack},
 		{name: "ShareTakenBackWhileParked", test: testShareTakenBackParked},
 		{name: "Keys", test: testSessionKeys},

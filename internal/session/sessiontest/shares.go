@@ -133,3 +133,26 @@ func testShareTakenBackParked(e *Env) {
 		}
 	}
 }
+
+// testUnsharedQueue: what a guest wants done next is not begun once they are
+// out, and what others want is.
+func testUnsharedQueue(e *Env) {
+	c := e.New()
+	id := c.Info().ID
+	e.share(id, "bob", session.Prompter)
+	b := e.by("bob", id)
+	running := c.Send("wait go")
+	guest, own := b.Send("say guest"), c.Send("say own")
+	if !guest.Queued || !own.Queued {
+		e.Fatalf("not queued: %+v, %+v", guest, own)
+	}
+	e.unshare(id, "bob")
+	e.Script.Go("go")
+	c.End(running.Turn)
+	if end := c.End(guest.Turn); end.Stop != session.Cancelled || end.Reason != "share_revoked" {
+		e.Errorf("the guest's turn ended %+v", end)
+	}
+	if end := c.End(own.Turn); end.Stop != session.EndTurn {
+		e.Errorf("the owner's turn ended %+v", end)
+	}
+}
