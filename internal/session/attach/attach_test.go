@@ -149,6 +149,30 @@ func TestTailIsBoundedAndPagingGoesOn(t *testing.T) {
 	}
 }
 
+// TestTailHoldsWhatIsUnread keeps a busy session from holding what everyone has.
+func TestTailHoldsWhatIsUnread(t *testing.T) {
+	const events = 10 * blockEvents
+	w := newWriter(t)
+	ledger := &counting{Ledger: w.ledger}
+	w.board.ledger = ledger
+	quick := w.board.Attach(session.AttachRequest{})
+	for i := range events {
+		w.show(text(fmt.Sprint(i)))
+		read(t, quick, session.Seq(i+1))
+	}
+	if n := len(w.board.tail.blocks); n > 2 {
+		t.Errorf("the tail holds %d blocks that everyone has read", n)
+	}
+	slow := w.board.Attach(session.AttachRequest{Replay: session.ReplayNone})
+	for i := range events {
+		w.show(text(fmt.Sprint(i)))
+		read(t, quick, session.Seq(events+i+1))
+	}
+	if got := read(t, slow, 2*events); len(got) != events || ledger.reads > 0 {
+		t.Errorf("a reader who was %d events behind got %d of them, with %d reads of the ledger", events, len(got), ledger.reads)
+	}
+}
+
 // TestSlowReadersCostNothing attaches many readers that read nothing.
 func TestSlowReadersCostNothing(t *testing.T) {
 	w := newWriter(t)

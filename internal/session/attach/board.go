@@ -41,11 +41,21 @@ func (b *Board) Publish(events []session.Event, opened []session.Request, settle
 	defer b.mu.Unlock()
 	b.open = append(b.open, opened...)
 	b.settle(settled)
+	b.tail.read(b.slowest())
 	b.tail.add(events)
 	if n := len(events); n > 0 {
 		b.last = events[n-1].Seq
 	}
 	b.wake()
+}
+
+// slowest is up to where every attachment has read.
+func (b *Board) slowest() session.Seq {
+	at := b.last
+	for _, c := range b.cursors {
+		at = min(at, c.at)
+	}
+	return at
 }
 
 // settle builds a new slice: the old one may be in an attachment's hands.

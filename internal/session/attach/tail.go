@@ -2,9 +2,9 @@ package attach
 
 import "github.com/grapnel-ai/grapnel/internal/session"
 
-// tailBytes is how much of a session's newest events is kept for readers that
-// have caught up; one tail is shared by all of them. A thousand busy sessions
-// have one each.
+// tailBytes is how much of a session's newest events is kept at most for readers
+// that are close behind; one tail is shared by all of them. A thousand busy
+// sessions have one each, so it holds no more than they have yet to read.
 const tailBytes = 256 << 10
 
 // eventOverhead is what an event costs beside its body, roughly.
@@ -42,7 +42,7 @@ func (t *tail) add(events []session.Event) {
 		b.events = append(b.events, events[:n]...)
 		events = events[n:]
 	}
-	t.trim()
+	t.trim(tailBytes)
 }
 
 // full reports whether a block takes no event beyond n more.
@@ -60,15 +60,28 @@ func (t *tail) roomy() *block {
 	return b
 }
 
-// trim drops the oldest blocks. Whoever has not read them pages the ledger.
-func (t *tail) trim() {
-	drop := 0
-	for t.size > tailBytes && drop < len(t.blocks) {
-		t.size -= t.blocks[drop].size
-		drop++
+// trim drops the oldest blocks beyond a size. Whoever has not read them pages
+// the ledger.
+func (t *tail) trim(size int) {
+	t.drop(func(*block) bool { return t.size > size })
+}
+
+// read drops the blocks that hold nothing after seq, but for the newest one.
+func (t *tail) read(seq session.Seq) {
+	t.drop(func(b *block) bool {
+		return b != t.blocks[len(t.blocks)-1] && b.events[len(b.events)-1].Seq <= seq
+	})
+}
+
+// drop drops blocks, oldest first, as long as useless says so.
+func (t *tail) drop(useless func(*block) bool) {
+	n := 0
+	for n < len(t.blocks) && useless(t.blocks[n]) {
+		t.size -= t.blocks[n].size
+		n++
 	}
-	clear(t.blocks[:drop])
-	t.blocks = t.blocks[drop:]
+	clear(t.blocks[:n])
+	t.blocks = t.blocks[n:]
 }
 
 // after returns events following seq, up to until, that lie in one block. ok is
