@@ -18,6 +18,10 @@ const MaxEvent = 64 << 20
 // ErrTooLong reports an event longer than MaxEvent.
 var ErrTooLong = fmt.Errorf("server-sent event is longer than %d bytes", MaxEvent)
 
+// bufferSize is that of what is read at once: a daemon has a reader for each turn
+// that runs, and nearly every line is short.
+const bufferSize = 4 << 10
+
 // Event is one event. Its bytes are valid until the next call of Next.
 type Event struct {
 	Name []byte // the event field, empty when there was none
@@ -36,7 +40,7 @@ type Reader struct {
 
 // NewReader returns a Reader of r.
 func NewReader(r io.Reader) *Reader {
-	return &Reader{br: bufio.NewReaderSize(r, 16<<10)}
+	return &Reader{br: bufio.NewReaderSize(r, bufferSize)}
 }
 
 // Next returns the next event that carries data. It returns io.EOF at the end
