@@ -43,9 +43,9 @@ func (t *talker) Prompt(ctx context.Context, turn session.Turn) (session.TurnEnd
 	return session.TurnEnd{Turn: turn.ID, Stop: session.EndTurn}, nil
 }
 
-func (*talker) Steer(context.Context, []jsontext.Value) error { return session.ErrUnsupported }
+func (*talker) Steer(context.Context, session.Turn) error { return session.ErrUnsupported }
 
-func (*talker) Set(context.Context, string, string) (session.Setup, error) {
+func (*talker) Set(context.Context, string, string, string) (session.Setup, error) {
 	return session.Setup{}, session.ErrUnsupported
 }
 
