@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -350,6 +351,26 @@ func TestTooManyConnectionsAreRefused(t *testing.T) {
 	var refused *ws.HandshakeError
 	if !errors.As(err, &refused) || refused.Status != http.StatusTooManyRequests {
 		t.Error(err)
+	}
+	if status, body := g.do("POST", "/acp", goodToken, "Content-Type", "application/json"); status != http.StatusTooManyRequests || body != "too many\n" {
+		t.Errorf("over HTTP: %d %s", status, body)
+	}
+}
+
+// TestAPostThatOpensNothingTakesNoPlace: what is no initialize is no connection.
+func TestAPostThatOpensNothingTakesNoPlace(t *testing.T) {
+	var inside atomic.Int32
+	g := start(t, func(o *Options) {
+		o.Door = fakeDoor{enter: func(ctx context.Context) (context.Context, func(), error) {
+			inside.Add(1)
+			return ctx, func() { inside.Add(-1) }, nil
+		}}
+	})
+	if status, _ := g.do("POST", "/acp", goodToken, "Content-Type", "application/json"); status != http.StatusBadRequest {
+		t.Errorf("nothing is posted: %d", status)
+	}
+	if n := inside.Load(); n != 0 {
+		t.Errorf("%d places are taken", n)
 	}
 }
 

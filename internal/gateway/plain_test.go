@@ -63,10 +63,9 @@ func TestMetricsNeedACredential(t *testing.T) {
 			t.Errorf("there is no %s in\n%.2000s", want, body)
 		}
 	}
-	if off := start(t, func(o *Options) { o.Metrics = false }); true {
-		if status, _ := off.do("GET", "/metrics", goodToken); status != http.StatusNotFound {
-			t.Errorf("turned off: %d", status)
-		}
+	off := start(t, func(o *Options) { o.Metrics = false })
+	if status, _ := off.do("GET", "/metrics", goodToken); status != http.StatusNotFound {
+		t.Errorf("turned off: %d", status)
 	}
 }
 

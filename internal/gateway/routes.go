@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/grapnel-ai/grapnel/acp/ws"
 	"github.com/grapnel-ai/grapnel/internal/door"
 )
 
@@ -76,8 +75,7 @@ func (g *Gateway) serveACP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	socket := r.Method == http.MethodGet && hasToken(r.Header.Values("Upgrade"), "websocket")
-	opens := socket || r.Method == http.MethodPost && r.Header.Get(ws.HeaderConnectionID) == ""
-	if opens && g.Draining() {
+	if (socket || opensStream(r)) && g.Draining() {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "the gateway is shutting down; connect again in a moment", http.StatusServiceUnavailable)
 		return

@@ -1,11 +1,14 @@
 package gateway
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/grapnel-ai/grapnel/acp"
+	"github.com/grapnel-ai/grapnel/acp/streamable"
+	"github.com/grapnel-ai/grapnel/internal/door"
 )
 
 // bodyTimeout is how long a client that was let in may send nothing in the
@@ -14,30 +17,61 @@ const bodyTimeout = 30 * time.Second
 
 // serveStream answers a request of Streamable HTTP that was admitted.
 func (g *Gateway) serveStream(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
-		r.Body = &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
+	if r.Method != http.MethodPost {
+		g.streams.ServeHTTP(w, r)
+		return
 	}
-	g.streams.ServeHTTP(w, r)
+	r.Body = &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
+	if !opensStream(r) {
+		g.streams.ServeHTTP(w, r)
+		return
+	}
+	inside, leave, err := g.opts.Door.Enter(g.work, passOf(r))
+	if err != nil {
+		door.Refuse(w, err)
+		return
+	}
+	e := &entered{inside: inside, leave: leave}
+	defer func() {
+		if !e.served {
+			leave() // it was no initialize
+		}
+	}()
+	g.streams.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), enteredKey{}, e)))
 }
+
+// opensStream reports whether a request may open a connection.
+func opensStream(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.Header.Get(streamable.HeaderConnectionID) == ""
+}
+
+// entered is a connection that the door let in before there is one.
+type entered struct {
+	inside context.Context
+	leave  func()
+	served bool
+}
+
+// enteredKey finds it in the context of the request.
+type enteredKey struct{}
 
 // streamOwner binds a connection to the owner whose credential opened it, and to
 // what that credential may do.
 func streamOwner(r *http.Request) (string, error) { return passOf(r).Authority(), nil }
 
-// openStream serves a new connection. Too many of one owner's end at once.
+// openStream serves a new connection.
 func (g *Gateway) openStream(r *http.Request, c acp.MessageConn, id string) {
-	pass := passOf(r)
-	inside, leave, err := g.opts.Door.Enter(g.work, pass)
-	if err != nil {
-		g.opts.Logger.Warn("a connection was refused", "owner", pass.Owner, "err", err)
-		_ = c.Close()
+	e, ok := r.Context().Value(enteredKey{}).(*entered)
+	if !ok {
+		_ = c.Close() // it always succeeds
 		return
 	}
+	e.served = true
 	one := &client{kind: overStreams, close: func(int, string) { _ = c.Close() }}
-	o := g.connOptions(r, pass, id)
+	o := g.connOptions(r, passOf(r), id)
 	go func() {
-		defer leave()
-		g.serveClient(inside, one, c, o)
+		defer e.leave()
+		g.serveClient(e.inside, one, c, o)
 	}()
 }
 
