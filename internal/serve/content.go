@@ -50,6 +50,9 @@ func readPrompt(v raw, a accepts) ([]raw, error) {
 		if err := json.Unmarshal(v, &items); err != nil {
 			return nil, session.Invalidf("prompt: %v", err)
 		}
+		if err := bounded("prompt", len(items), maxBlocks); err != nil {
+			return nil, err
+		}
 	default:
 		return nil, session.Invalidf("prompt must be an array of content blocks")
 	}

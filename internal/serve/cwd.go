@@ -24,6 +24,9 @@ func (c *conn) workDir(asked, workspace string) (string, error) {
 
 // roots checks additional directories the same way; none may be relative.
 func (c *conn) roots(dirs []string) ([]string, error) {
+	if err := bounded("additionalDirectories", len(dirs), maxRoots); err != nil {
+		return nil, err
+	}
 	if !c.capabilities().handsOnly {
 		return resolveRoots(dirs)
 	}

@@ -97,7 +97,7 @@ func (p *params) servers() ([]raw, error) {
 	if err := json.Unmarshal(p.McpServers, &list); err != nil {
 		return nil, acp.Errorf(acp.CodeInvalidParams, "mcpServers must be an array")
 	}
-	return list, nil
+	return list, bounded("mcpServers", len(list), maxServers)
 }
 
 // idempotencyKey is the bridge's name for one prompt (_meta.grapnel.key).
