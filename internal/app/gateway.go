@@ -183,9 +183,9 @@ func (s *gatewayService) run(quit context.Context, o GatewayOptions) error {
 	select {
 	case <-quit.Done():
 	case err := <-failed:
-		return errors.Join(fmt.Errorf("the gateway cannot go on: %w", err), s.drain())
+		return errors.Join(fmt.Errorf("the gateway cannot go on: %w", err), s.drain(here))
 	}
-	return s.drain()
+	return s.drain(here)
 }
 
 func (s *gatewayService) closeListeners() {
@@ -203,12 +203,13 @@ func (s *gatewayService) beacon() beacon.Beacon {
 }
 
 // drain takes no new work, gives running turns their time, and then tells the
-// clients and closes.
-func (s *gatewayService) drain() error {
+// clients and closes. Meanwhile nobody is sent here, but people still see it.
+func (s *gatewayService) drain(here beacon.Beacon) error {
 	s.log.Info("draining", "connections", s.server.Connections())
 	s.server.Notify(daemon.SdNotifyStopping)
 	s.server.Drain()
-	out := beacon.Remove(string(s.opts.Home))
+	here.Draining = true
+	marked := beacon.Write(string(s.opts.Home), here)
 	ctx, cancel := context.WithTimeout(context.Background(), gatewayDrain)
 	defer cancel()
 	stop := onSignal(cancel)
@@ -217,5 +218,6 @@ func (s *gatewayService) drain() error {
 	s.settle()
 	bound, end := context.WithTimeout(context.Background(), goodbyeBound)
 	defer end()
-	return errors.Join(out, err, s.server.Close(bound, "the gateway is shutting down"))
+	closed := s.server.Close(bound, "the gateway is shutting down")
+	return errors.Join(marked, err, closed, beacon.Remove(string(s.opts.Home)))
 }

@@ -15,9 +15,10 @@ import (
 // the socket of its instance.
 type GatewayAdmin struct{ beacon beacon.Beacon }
 
-// FindGateway finds the gateway that runs on home. The error says that none does.
+// FindGateway finds the gateway that runs on home, also one that drains. The
+// error says that none does.
 func FindGateway(home config.Home) (GatewayAdmin, error) {
-	b, err := beacon.Find(string(home))
+	b, err := beacon.Look(string(home))
 	return GatewayAdmin{b}, err
 }
 

@@ -41,6 +41,7 @@ type Beacon struct {
 	Instance string    `json:"instance"` // whose lock says whether the gateway lives
 	Version  string    `json:"version"`
 	Started  time.Time `json:"started"`
+	Draining bool      `json:"draining,omitzero"` // it takes no new work
 }
 
 // run is where the processes of a configuration directory meet.
@@ -68,9 +69,20 @@ func Remove(dir string) error {
 	return err
 }
 
-// Find returns the beacon of the living gateway on dir, or ErrNone. What a
-// gateway that died left behind, and what cannot be read, is none.
+// Find returns the beacon of the living gateway on dir that takes new work, or
+// ErrNone.
 func Find(dir string) (Beacon, error) {
+	b, err := Look(dir)
+	if err != nil || b.Draining {
+		return Beacon{}, ErrNone
+	}
+	return b, nil
+}
+
+// Look returns the beacon of the living gateway on dir, also of one that drains,
+// or ErrNone. What a gateway that died left behind, and what cannot be read, is
+// none.
+func Look(dir string) (Beacon, error) {
 	f, err := os.Open(filepath.Join(run(dir), fileName))
 	if err != nil {
 		return Beacon{}, ErrNone

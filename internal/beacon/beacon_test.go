@@ -51,6 +51,24 @@ func TestFindReturnsWhatALivingGatewayWrote(t *testing.T) {
 	}
 }
 
+func TestOneThatDrainsIsOnlyLookedAt(t *testing.T) {
+	dir, in := home(t)
+	want := Beacon{Instance: in.ID(), Draining: true}
+	if err := Write(dir, want); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Find(dir); !errors.Is(err, ErrNone) {
+		t.Errorf("found: %v", err)
+	}
+	got, err := Look(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRemovePutsItOut(t *testing.T) {
 	dir, in := home(t)
 	if err := Write(dir, Beacon{Instance: in.ID()}); err != nil {
