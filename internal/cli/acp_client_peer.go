@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -121,7 +123,30 @@ func (i *invocation) dialed(o *acpclient.Options, f acpClientFlags, secrets *sec
 		header = bridge.Bearer(token)
 	}
 	o.Dial = func(ctx context.Context) (acp.MessageConn, error) {
-		return ws.Dial(ctx, address.String(), ws.DialOptions{Header: header})
+		c, err := ws.Dial(ctx, address.String(), ws.DialOptions{Header: header})
+		if err != nil {
+			return nil, advised(err)
+		}
+		return c, nil
 	}
 	return nil
+}
+
+// advised says what to do about a gateway that did not let the client in.
+func advised(err error) error {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return err // which says what is wrong with the certificate
+	}
+	answer, ok := errors.AsType[*ws.HandshakeError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: see that the gateway runs, and that the address is right", err)
+	case answer.Status == http.StatusUnauthorized:
+		return fmt.Errorf("%w: give a token of that gateway with --token-file, made there by grapnel gateway token create", err)
+	case answer.Status == http.StatusForbidden:
+		return fmt.Errorf("%w: look whether gateway.allowed_hosts there has this name", err)
+	case answer.Status == http.StatusTooManyRequests, answer.Status >= http.StatusInternalServerError:
+		return err // it says itself that it passes
+	}
+	return fmt.Errorf("%w: the URL must be that of a grapnel gateway", err)
 }

@@ -34,7 +34,7 @@ tokens that have less.`,
 			}
 			fmt.Fprintln(i.env.Stdout, code.Code)
 			minutes := time.Until(code.Expires).Round(time.Minute)
-			fmt.Fprintf(i.env.Stderr, "Good once, for %d minutes: POST %s/pair with the header X-Pairing-Code.\n", int(minutes.Minutes()), g.URL())
+			fmt.Fprintf(i.env.Stderr, "Good once, for %d minutes: grapnel acp --url %s --pair-code %s\nOther clients send it in the header X-Pairing-Code with POST %[2]s/pair.\n", int(minutes.Minutes()), g.URL(), code.Code)
 			return nil
 		}),
 	}
