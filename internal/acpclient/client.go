@@ -98,7 +98,7 @@ func (c *client) run() {
 	done := make(chan struct{})
 	go func() {
 		select {
-		case <-c.conn.EOF():
+		case <-c.conn.Handled():
 			_ = c.conn.Close()
 		case <-done:
 		}

@@ -108,7 +108,7 @@ func TestStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect(t, look(), OK, "version 2, 2 sessions")
+	expect(t, look(), OK, "version 3, 2 sessions")
 	expect(t, []Finding{Instances(peers)}, OK, "shared with 1 running")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
