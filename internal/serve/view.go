@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -37,8 +36,8 @@ type view struct {
 // pendingPrompt is a session/prompt waiting for its turn's end.
 type pendingPrompt struct {
 	req    *acp.Request
-	repeat bool            // of a prompt that came before: some was said before this one
-	text   strings.Builder // what the agent said in the turn, from then on
+	repeat bool   // of a prompt that came before: some was said before this one
+	text   []byte // what the agent said in the turn, from then on
 }
 
 // open makes a view of an attachment, or gives the attachment to the view there
@@ -270,20 +269,19 @@ func (v *view) collect(e *session.Event) {
 	if len(waiting) == 0 {
 		return
 	}
-	text := words(e.Body)
 	for _, p := range waiting {
-		p.text.WriteString(text)
+		p.text = words(p.text, e.Body)
 	}
 }
 
-// words returns how events of a kind say something to this client, nil when they
-// do not.
-func (v *view) words(kind session.Kind) func(raw) string {
+// words returns what appends what events of a kind say to this client, nil when
+// they say nothing.
+func (v *view) words(kind session.Kind) func(dst []byte, body raw) []byte {
 	switch {
 	case kind == session.KindAgentMessage:
-		return chunkText
+		return appendChunkText
 	case kind == session.KindNotice && (v.conn.dialect.Load() || !v.conn.capabilities().notices):
-		return noticeText
+		return func(dst []byte, body raw) []byte { return append(dst, noticeText(body)...) }
 	}
 	return nil
 }
@@ -291,26 +289,26 @@ func (v *view) words(kind session.Kind) func(raw) string {
 // retold is what was said in a turn from its beginning, for a prompt that came
 // again: it is answered like the first.
 func (v *view) retold(turn string) string {
-	var text strings.Builder
+	var text []byte
 	err := v.conn.hub().Read(v.conn.context(), v.id, 0, func(e session.Event) error {
 		if words := v.words(e.Kind); words != nil && e.Turn == turn {
-			text.WriteString(words(e.Body))
+			text = words(text, e.Body)
 		}
 		return nil
 	})
 	if err != nil {
 		v.conn.server.opts.Logger.Warn("a turn could not be read again", "session", v.id, "err", err)
 	}
-	return text.String()
+	return string(text)
 }
 
-// chunkText returns the text of a message chunk, "" for other content.
-func chunkText(body raw) string {
+// appendChunkText appends the text of a message chunk, nothing for other content.
+func appendChunkText(dst []byte, body raw) []byte {
 	facts, err := ingest.Look(body)
 	if err != nil {
-		return ""
+		return dst
 	}
-	return ingest.Text(body, facts.Text)
+	return ingest.AppendText(dst, body, facts.Text)
 }
 
 func (v *view) turnEnded(e *session.Event) error {
@@ -335,7 +333,7 @@ func (v *view) answer(p *pendingPrompt, end session.TurnEnd) {
 		v.conn.fail(p.req, v.conn.failure(*end.Error))
 		return
 	}
-	text := p.text.String()
+	text := string(p.text)
 	if p.repeat {
 		text = v.retold(end.Turn)
 	}

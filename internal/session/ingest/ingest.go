@@ -71,11 +71,24 @@ func Text(body jsontext.Value, s session.Span) string {
 	if n := len(raw) - 1; n > 0 && bytes.IndexByte(raw, '\\') < 0 && raw[n] == '"' {
 		return string(raw[1:n]) // as ids are; the rest would take more than one allocation
 	}
-	out, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil {
-		return ""
+	return string(AppendText(nil, body, s))
+}
+
+// AppendText appends the JSON string a span marks, decoded; nothing for anything
+// else.
+func AppendText(dst []byte, body jsontext.Value, s session.Span) []byte {
+	raw := Raw(body, s)
+	if len(raw) == 0 || raw[0] != '"' {
+		return dst
 	}
-	return string(out)
+	if n := len(raw) - 1; n > 0 && bytes.IndexByte(raw, '\\') < 0 && raw[n] == '"' {
+		return append(dst, raw[1:n]...)
+	}
+	out, err := jsontext.AppendUnquote(dst, raw)
+	if err != nil {
+		return dst
+	}
+	return out
 }
 
 // Look checks a body and reports what it found. The body must be one JSON

@@ -35,6 +35,23 @@ func TestLookMarks(t *testing.T) {
 	}
 }
 
+func TestAppendText(t *testing.T) {
+	tests := []struct{ body, want string }{
+		{`"plain"`, "said: plain"},
+		{`"a \"b\"\n\u00e9"`, "said: a \"b\"\né"},
+		{`""`, "said: "},
+		{`{"a":1}`, "said: "},
+		{`"cut`, "said: "},
+		{`"\ud800"`, "said: "},
+	}
+	for _, tt := range tests {
+		at := session.Span{To: uint32(len(tt.body))}
+		if got := string(AppendText([]byte("said: "), jsontext.Value(tt.body), at)); got != tt.want {
+			t.Errorf("%s appended as %q, want %q", tt.body, got, tt.want)
+		}
+	}
+}
+
 func TestLookToolCalls(t *testing.T) {
 	tests := []struct {
 		body     string
