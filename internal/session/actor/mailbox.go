@@ -9,8 +9,10 @@ import (
 	"github.com/grapnel-ai/grapnel/internal/session/ingest"
 )
 
-// mailboxBytes is how much a driver may be ahead of the store before it waits.
-const mailboxBytes = 256 << 10
+// mailboxBytes is how much a driver may be ahead of the store before it waits,
+// and so about what is committed and shown at once: less than an attachment's
+// tail holds, so that one that is a batch behind need not page the ledger.
+const mailboxBytes = 128 << 10
 
 // itemOverhead is what an item costs beside its body, roughly.
 const itemOverhead = 256
