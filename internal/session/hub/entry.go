@@ -118,7 +118,7 @@ func (e *entry) activate(ctx context.Context, req session.AttachRequest) error {
 		return err
 	}
 	place := slot{owner: info.Owner}
-	if err := h.reserve(place); err != nil {
+	if err := h.makeRoom(ctx, place); err != nil {
 		return err
 	}
 	if err := e.restore(ctx, req, driver); err != nil {

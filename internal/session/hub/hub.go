@@ -141,7 +141,7 @@ func (h *Hub) create(ctx context.Context, n NewSession, info session.Info, m mak
 	e := h.entry(info.ID) // before the reservation, so that a drain finds it
 	e.gate <- struct{}{}
 	defer e.unlock()
-	if err := h.reserve(place); err != nil {
+	if err := h.makeRoom(ctx, place); err != nil {
 		h.forget(e)
 		return nil, err
 	}

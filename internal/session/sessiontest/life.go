@@ -28,6 +28,7 @@ func lifeContracts() []contract {
 		{name: "CloseWhileStopping", test: testCloseWhileStopping},
 		{name: "Delete", test: testDelete},
 		{name: "SessionLimit", limits: two, test: testLimit},
+		{name: "SessionLimitUnattached", limits: two, test: testLimitUnattached},
 		{name: "Subagents", limits: two, test: testSubagents},
 		{name: "S4_InterruptedTurn", test: testInterrupted},
 		{name: "S12_LoadingChangesNothing", test: testLoadingChangesNothing},
@@ -229,6 +230,25 @@ func testLimit(e *Env) {
 		e.Fatal(err)
 	}
 	e.Join(a.Info().ID, Approver(session.ReplayNone))
+}
+
+// testLimitUnattached: a session that nobody is attached to keeps nobody out,
+// unless it is at work, and is there as it was.
+func testLimitUnattached(e *Env) {
+	a, b := e.New(), e.New()
+	a.Say("say hello")
+	b.Send("wait go")
+	b.UntilKind(session.KindTurnStart)
+	a.Detach()
+	b.Detach()
+	c := e.New()
+	if _, err := e.Hub.Create(e.Context(), hub.NewSession{Owner: "local", Agent: "main", Cwd: "/w"}); !errors.Is(err, session.ErrSessionLimit) {
+		e.Errorf("in the place of one that works or is attached to: %v", err)
+	}
+	c.Detach()
+	again := e.Join(a.Info().ID, Approver(session.ReplayHistory))
+	again.UntilText("hello")
+	e.Script.Go("go")
 }
 
 // testSubagents spawns sessions, which take nobody's place and go with their
