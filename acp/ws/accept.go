@@ -70,7 +70,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	wakeEarly(socket)
+	WakeEarly(socket)
 	h.wire.rw = socket
 	conn := wiredConn{Conn: socket, wire: h.wire}
 	// What the client sent behind its handshake stays in the reader.

@@ -4,5 +4,5 @@ package ws
 
 import "net"
 
-// wakeEarly does nothing where the system has no such setting.
-func wakeEarly(net.Conn) {}
+// WakeEarly does nothing on this system, which has no such setting.
+func WakeEarly(net.Conn) {}

@@ -102,9 +102,12 @@ func New(o Options) *Gateway {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
-		ConnContext:       unknown.arrived,
-		ConnState:         unknown.changed,
-		Protocols:         new(http.Protocols),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			ws.WakeEarly(c) // event streams are watched for stalls as WebSockets are
+			return unknown.arrived(ctx, c)
+		},
+		ConnState: unknown.changed,
+		Protocols: new(http.Protocols),
 	}
 	g.server.Protocols.SetHTTP1(true)
 	g.server.Protocols.SetHTTP2(true)
