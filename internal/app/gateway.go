@@ -207,9 +207,9 @@ func (s *gatewayService) beacon() beacon.Beacon {
 func (s *gatewayService) drain(here beacon.Beacon) error {
 	s.log.Info("draining", "connections", s.server.Connections())
 	s.server.Notify(daemon.SdNotifyStopping)
-	s.server.Drain()
 	here.Draining = true
-	marked := beacon.Write(string(s.opts.Home), here)
+	marked := beacon.Write(string(s.opts.Home), here) // first, for a disk may be slow: door and hub close together
+	s.server.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), gatewayDrain)
 	defer cancel()
 	stop := onSignal(cancel)
