@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -366,20 +367,20 @@ func (b *brief) Dial(ctx context.Context, _ string) (acp.MessageConn, error) {
 	return near, nil
 }
 
-// TestGatewayThatGoesAwayIsForgotten: each session/new looks for it anew, however
-// soon it went.
+// TestGatewayThatGoesAwayIsForgotten: it is looked for anew, however soon it
+// went. A request may still meet a connection that is just ending.
 func TestGatewayThatGoesAwayIsForgotten(t *testing.T) {
 	here, gone := newHouse(t), &brief{}
 	here.on(memory.New(), serve.Options{
 		Persistent: true, Relay: gone, Agents: agents{here.dir}, Home: func() (string, bool) { return "socket", true },
 	})
 	c := here.connectAs(serve.ConnOptions{Owner: "local", Role: session.Approver, Local: true, SessionKey: "agent:design:main"}, `{}`)
-	for n := range int32(100) {
+	for end := time.Now().Add(patience); gone.dials.Load() < 100; {
 		if _, err := c.named(``); err == nil {
 			t.Fatal("a session was made by nobody")
 		}
-		if dials := gone.dials.Load(); dials != n+1 {
-			t.Fatalf("%d connections after %d requests", dials, n+1)
+		if time.Now().After(end) {
+			t.Fatalf("only %d connections were made", gone.dials.Load())
 		}
 	}
 }
