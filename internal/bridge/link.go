@@ -18,7 +18,9 @@ import (
 type link struct {
 	conn acp.MessageConn
 	far  bool
-	used atomic.Bool   // something came for the client
+	used atomic.Bool // something came for the client
+	made time.Time
+	last atomic.Int64  // when something came at all: nanoseconds since made
 	done chan struct{} // closed when nothing more comes
 	err  error         // why; valid after done
 }
@@ -35,7 +37,7 @@ func (l *link) write(ctx context.Context, msg []byte) error {
 
 const (
 	firstPause = 50 * time.Millisecond
-	longPause  = 5 * time.Second
+	longPause  = 2 * time.Second // a person waits for a gateway that is back
 )
 
 // connect keeps a connection while there is use for one.
@@ -135,7 +137,7 @@ func (b *Bridge) try(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{conn: conn, far: t.Far, done: make(chan struct{})}
+	l := &link{conn: conn, far: t.Far, made: time.Now(), done: make(chan struct{})}
 	b.mu.Lock()
 	b.now = l
 	b.number++
@@ -149,9 +151,13 @@ func (b *Bridge) try(ctx context.Context) (*link, error) {
 		b.detach(l)
 		return nil, err
 	}
-	if b.resume(ctx, l) {
-		b.catchUp(ctx, l)
+	if err := b.resume(ctx, l); err != nil {
+		_ = conn.Close()
+		<-l.done
+		b.detach(l)
+		return nil, err
 	}
+	b.catchUp(ctx, l)
 	return l, nil
 }
 
@@ -163,6 +169,7 @@ func (b *Bridge) readGateway(ctx context.Context, l *link) {
 			l.err = err
 			return
 		}
+		l.heard()
 		b.fromGateway(ctx, l, msg)
 	}
 }

@@ -68,9 +68,14 @@ type Options struct {
 	// it; zero means DefaultBound. Drain is how long the client's open requests
 	// may take once it has closed its side; zero means DefaultDrain.
 	Bound, Drain time.Duration
-	MaxBytes     int64         // of one message; zero means acp.DefaultMaxMessageBytes
-	Ping         time.Duration // as in ws.DialOptions
-	Logger       *slog.Logger
+	// Silence is how long a gateway may say nothing while sessions are resumed;
+	// zero means DefaultSilence.
+	Silence  time.Duration
+	MaxBytes int64 // of one message; zero means acp.DefaultMaxMessageBytes
+	// Ping and Stall are as in ws.DialOptions; zero means DefaultPing and
+	// DefaultStall.
+	Ping, Stall time.Duration
+	Logger      *slog.Logger
 }
 
 const (
@@ -78,6 +83,12 @@ const (
 	DefaultBound = 5 * time.Minute
 	// DefaultDrain is shorter than editors wait before they kill.
 	DefaultDrain = 3 * time.Second
+	// DefaultSilence is long beside what a gateway takes to find a session.
+	DefaultSilence = 10 * time.Second
+	// DefaultPing and DefaultStall are shorter than the gateway's own: somebody
+	// waits at this end, and nothing is lost by connecting again.
+	DefaultPing  = 5 * time.Second
+	DefaultStall = 20 * time.Second
 	// dialBound is how long one attempt may take, greetBound how long the client's
 	// initialize waits for the gateway.
 	dialBound  = 10 * time.Second
@@ -94,6 +105,15 @@ func (o Options) complete() Options {
 	if o.Drain == 0 {
 		o.Drain = DefaultDrain
 	}
+	if o.Silence == 0 {
+		o.Silence = DefaultSilence
+	}
+	if o.Ping == 0 {
+		o.Ping = DefaultPing
+	}
+	if o.Stall == 0 {
+		o.Stall = DefaultStall
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -102,7 +122,7 @@ func (o Options) complete() Options {
 
 // dial connects by WebSocket.
 func (o Options) dial(ctx context.Context, t Target) (acp.MessageConn, error) {
-	c, err := ws.Dial(ctx, t.URL, ws.DialOptions{Header: t.Header, MaxBytes: o.MaxBytes, Ping: o.Ping})
+	c, err := ws.Dial(ctx, t.URL, ws.DialOptions{Header: t.Header, MaxBytes: o.MaxBytes, Ping: o.Ping, Stall: o.Stall})
 	if err != nil {
 		return nil, classify(err)
 	}

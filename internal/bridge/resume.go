@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -13,9 +14,10 @@ import (
 // what is still open in it.
 const settleBound = time.Second
 
-// resume goes on with every session after what the client has of it. It returns
-// false when the connection is gone again.
-func (b *Bridge) resume(ctx context.Context, l *link) bool {
+// resume goes on with every session after what the client has of it. What the
+// client missed comes before the answers, so they may take long; a gateway that
+// says nothing meanwhile is given up.
+func (b *Bridge) resume(ctx context.Context, l *link) error {
 	type one struct {
 		id     string
 		params []byte
@@ -30,17 +32,22 @@ func (b *Bridge) resume(ctx context.Context, l *link) bool {
 		again = append(again, one{id, s.resumption(id)})
 	}
 	b.mu.Unlock()
+	silent := l.guard(b.opts.Silence)
+	defer silent.stop()
 	for _, s := range again {
 		msg, err := b.ask(ctx, l, "session/resume", s.params)
-		if err != nil {
-			return false
+		switch {
+		case err != nil && silent.struck():
+			return errors.New("the gateway takes the connection and does not go on with its sessions: look at its log, and start it anew if it hangs")
+		case err != nil:
+			return err
 		}
 		if m := scan(msg); m.result.isZero() {
 			b.gone(s.id, text(msg, find(msg, m.failed, "message")))
 		}
 	}
 	b.settleSoon(ctx, l)
-	return true
+	return nil
 }
 
 // resumption is what resumes a session: without the directory, which the gateway

@@ -58,7 +58,6 @@ func (b *bridged) sit(i int, token string) {
 	proxy.patient = true
 	b.proxies = append(b.proxies, proxy)
 	c := b.start("--url", "ws://"+proxy.addr()+"/acp", "--token-file", token)
-	c.slow = true
 	b.editors = append(b.editors, c)
 	b.own = append(b.own, nil)
 	if i == 0 {
@@ -129,7 +128,7 @@ func (b *bridged) finish() {
 	ledger := b.ledger(main, b.session)
 	b.add("updates", len(ledger.lines))
 	for i, c := range b.editors {
-		for until := time.Now().Add(4 * patience); c.at(b.session) < ledger.last && time.Now().Before(until); {
+		for until := time.Now().Add(patience); c.at(b.session) < ledger.last && time.Now().Before(until); {
 			c.step(time.Until(until))
 		}
 		if err := ledger.whole(c.shown[b.session], b.own[i]); err != nil {

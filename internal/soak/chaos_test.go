@@ -37,7 +37,7 @@ type chaos struct {
 	rand    *rand.Rand
 	calm    bool
 	reach   int  // bytes that pass at most before a fault
-	patient bool // its client takes half a minute to find a connection half open, which is to be rare
+	patient bool // its client takes ten seconds to find a connection half open, which is to be rare
 	counts  [faults]int
 	open    map[net.Conn]struct{}
 	running sync.WaitGroup
