@@ -39,13 +39,9 @@ func usual(body jsontext.Value) (f Facts, ok bool) {
 
 // chunkKind names the kinds of which a chunk of text is the usual form.
 func chunkKind(v jsontext.Value) session.Kind {
-	switch string(v) {
-	case `"agent_message_chunk"`:
-		return session.KindAgentMessage
-	case `"agent_thought_chunk"`:
-		return session.KindAgentThought
-	case `"user_message_chunk"`:
-		return session.KindUserMessage
+	switch k := kindOf(v); k {
+	case session.KindAgentMessage, session.KindAgentThought, session.KindUserMessage:
+		return k
 	}
 	return ""
 }
